@@ -10,19 +10,19 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A group is a function of the profile with the symbols of the binary that belong to it: its
-// clones, its parts such as f.part.0 and f.cold, and its copies in other units.
+// A group is a function of the profile, with all symbols of the binary that belong to it. These are
+// its clones, its parts such as f.part.0 and f.cold, and its copies in other units.
 type group struct {
 	symbol symbol
 	parts  []*function
-	wholes []*whole
+	copies []*functionCopy
 	weight uint64
 	head   uint64 // sum of the head counts of wholes
 	during uint64 // samples taken while the function was on a call stack
 }
 
-// assemble makes a profile of the placed functions. It adds up the symbols of one function, because
-// each symbol ran separately.
+// assemble makes the profile from the counts that were mapped to source lines. It adds up the
+// counts of all symbols of a function, because each symbol ran separately.
 func (c *creation) assemble() (*profile.Profile, error) {
 	groups := c.groups()
 	a := &assembly{creation: c, profile: profile.New()}
@@ -30,7 +30,7 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	for _, g := range groups {
 		hottest = max(hottest, g.weight)
 		if g.weight > c.options.MinSamples {
-			g.wholes = c.wholes(g)
+			g.copies = c.copies(g)
 			g.addStubs(stubs[g.symbol], c.report.Estimated)
 		} else {
 			c.drop(g)
@@ -60,6 +60,7 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	return nil, c.errThreshold(hottest)
 }
 
+// whyNoLines returns the end of the message for [ErrNoLines]: why the sampled code has no lines.
 func (c *creation) whyNoLines() string {
 	if n := len(c.report.Missing); n > 0 {
 		return fmt.Sprintf(": it is split, and %d of its files are missing: %s", n, c.report.Missing[0])
@@ -67,7 +68,8 @@ func (c *creation) whyNoLines() string {
 	return ": " + c.report.Hottest + " and others were compiled without -g"
 }
 
-// drop adds a function that is not over the threshold to the report.
+// drop adds a function that is not over the threshold to the report's numbers about left-out
+// functions.
 func (c *creation) drop(g *group) {
 	sampled := false
 	for _, f := range g.parts {
@@ -79,8 +81,8 @@ func (c *creation) drop(g *group) {
 	}
 }
 
-// groups returns a group for each function of the profile: the symbols that have the same name and
-// the same source file there.
+// groups returns a group for each function of the profile. The symbols of a group have the same
+// name and the same source file in the profile.
 func (c *creation) groups() []*group {
 	bySymbol := make(map[symbol]*group)
 	var groups []*group
@@ -112,12 +114,13 @@ type assembly struct {
 	body    profile.Body
 }
 
+// ref returns the profile's reference to a symbol, and adds the symbol to the profile if necessary.
 func (a *assembly) ref(s symbol) profile.SymbolRef {
 	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
 }
 
-// callee returns the profile's symbol of a called function. It returns false for a cold part such
-// as f.cold, which is only jumped to.
+// callee returns the profile's reference to a called function. It returns false for a cold part
+// such as f.cold, because a branch to it is a jump within f and no call.
 func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	if f.name.cold {
 		return 0, false
@@ -137,9 +140,9 @@ func (f *function) called() symbol {
 	return symbol{name: f.name.name}
 }
 
-// A whole is one copy of a function, such as a clone, with the counts of all its parts. The parts,
-// such as f.part.0 and f.cold, may be at different addresses.
-type whole struct {
+// A functionCopy is one copy of a function, such as a clone. It has the counts of the copy and of
+// the parts, such as f.part.0 and f.cold, that the compiler split from it.
+type functionCopy struct {
 	body   body
 	weight uint64
 	head   uint64
@@ -147,16 +150,16 @@ type whole struct {
 	pieces int
 }
 
-// wholes joins each part of a function, such as f.cold, with the copy that it was split from.
-// Clones, and the copies that a header causes in several units, stay separate, because each has
-// entries of its own.
-func (c *creation) wholes(g *group) []*whole {
+// copies returns the copies of a function. It joins each part of a function, such as f.cold, with
+// the copy that it was split from. Clones, and the copies that a header causes in several units,
+// stay separate, because each has entries of its own.
+func (c *creation) copies(g *group) []*functionCopy {
 	type key struct {
 		unit *symbolize.Unit
 		copy string
 	}
-	known := make(map[key]*whole)
-	var all []*whole
+	known := make(map[key]*functionCopy)
+	var all []*functionCopy
 	entered := slices.ContainsFunc(g.parts, (*function).entered)
 	for _, f := range g.parts {
 		if f.placed == nil || f.placed.body.empty() {
@@ -165,7 +168,7 @@ func (c *creation) wholes(g *group) []*whole {
 		k := key{f.placed.unit, f.name.copy}
 		w := known[k]
 		if w == nil {
-			w = new(whole)
+			w = new(functionCopy)
 			known[k] = w
 			all = append(all, w)
 		}
@@ -189,10 +192,10 @@ func (c *creation) wholes(g *group) []*whole {
 
 // estimateUnseenHead sets the head count of a function if no sample shows an entry of it: to the
 // count of its first byte, but at least 1. No branch to the first byte was recorded, neither a call
-// nor a loop, so each time that the first byte ran was an entry. In a sampled profile these are
-// functions that are entered rarely and run long.
+// nor a loop. So each execution of the first byte was an entry. In a sampled profile, such
+// functions are entered rarely and run long.
 func (g *group) estimateUnseenHead() {
-	if len(g.wholes) == 0 || slices.ContainsFunc(g.wholes, func(w *whole) bool { return w.head > 0 }) {
+	if len(g.copies) == 0 || slices.ContainsFunc(g.copies, func(w *functionCopy) bool { return w.head > 0 }) {
 		return
 	}
 	first := uint64(0)
@@ -201,13 +204,14 @@ func (g *group) estimateUnseenHead() {
 			first = max(first, f.first())
 		}
 	}
-	hottest := slices.MaxFunc(g.wholes, func(a, b *whole) int { return cmp.Compare(a.weight, b.weight) })
+	hottest := slices.MaxFunc(g.copies, func(a, b *functionCopy) int { return cmp.Compare(a.weight, b.weight) })
 	hottest.head = max(first, 1)
 }
 
-// finish computes the counts of the profile from the counts of the copies of each block. If the
-// recording has no branches, it also estimates the head count.
-func (c *creation) finish(w *whole) {
+// finish computes the counts of a function's copy: the counts of a block's duplicates, such as
+// those of an unrolled loop, become one count. If the recording has no branches, finish also
+// estimates the head count.
+func (c *creation) finish(w *functionCopy) {
 	if w.pieces > 1 {
 		w.body.settle(c.options.Combine)
 	}
@@ -217,15 +221,15 @@ func (c *creation) finish(w *whole) {
 	}
 }
 
-// add adds each copy of a function to the profile, which sums them up. A function without placed
-// counts is reported as dropped.
+// add adds each copy of a function to the profile, which sums them up. It reports a function as
+// dropped if none of its samples have a location.
 func (a *assembly) add(g *group) {
-	for _, w := range g.wholes {
+	for _, w := range g.copies {
 		a.body.Reset()
 		w.body.records(&a.body, a.ref, a.callee)
 		a.profile.AddFunction(a.ref(g.symbol), profile.Function{HeadCount: w.head, Timestamp: w.time, Records: a.body.Records()})
 	}
-	if len(g.wholes) > 0 {
+	if len(g.copies) > 0 {
 		a.report.Functions++
 	} else {
 		a.report.Dropped++

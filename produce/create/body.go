@@ -8,10 +8,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A where is a location in a function: line offset and discriminator.
-type where struct{ line, discriminator uint32 }
+// A location is a place in a function: line offset and discriminator.
+type location struct{ line, discriminator uint32 }
 
-func (w where) compare(v where) int {
+func (w location) compare(v location) int {
 	return cmp.Or(cmp.Compare(w.line, v.line), cmp.Compare(w.discriminator, v.discriminator))
 }
 
@@ -19,47 +19,48 @@ func (w where) compare(v where) int {
 type symbol struct{ file, name string }
 
 // A body holds the counts of a function, or of a function inlined at one place of another. Counts
-// are appended as they come, and settle adds up the entries of one location. A large program has a
-// hundred thousand bodies with a few locations each. Maps would take several times the memory.
+// are appended as they come. Later, settle joins the entries of each location. The lists take a
+// fraction of the memory of maps: a large program has a hundred thousand bodies with a few
+// locations each.
 type body struct {
 	counts  []count
 	calls   []called
 	inlined []inlined
 }
 
-// A count says how often one copy of a location ran. The compiler may have made several copies of a
-// block, and each of them runs on its own.
+// A count is the number of executions of a location in one duplicate of its block. The compiler may
+// have duplicated a block, as in an unrolled loop, and each duplicate runs on its own.
 type count struct {
-	where
+	location
 	copy uint64 // 0 if the block was not copied
 	n    uint64
 }
 
 func (a count) compare(b count) int {
-	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.copy, b.copy))
+	return cmp.Or(a.location.compare(b.location), cmp.Compare(a.copy, b.copy))
 }
 
-// A called is a callee at a location, with the number of calls.
+// A called is a function that is called at a location, with the number of calls.
 type called struct {
-	where
+	location
 	callee *function
 	n      uint64
 }
 
-// compare orders callees by their start address, which is unique.
+// compare orders calls by location, and then by the start address of the callee, which is unique.
 func (a called) compare(b called) int {
-	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
+	return cmp.Or(a.location.compare(b.location), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
 }
 
 // An inlined is a function that is inlined at a location.
 type inlined struct {
-	where
+	location
 	callee symbol
 	body   *body
 }
 
 func (a inlined) compare(b inlined) int {
-	return cmp.Or(a.where.compare(b.where), cmp.Compare(a.callee.name, b.callee.name), cmp.Compare(a.callee.file, b.callee.file))
+	return cmp.Or(a.location.compare(b.location), cmp.Compare(a.callee.name, b.callee.name), cmp.Compare(a.callee.file, b.callee.file))
 }
 
 // both combines the counts of two addresses at one location.
@@ -70,28 +71,29 @@ func (how Combine) both(a, b uint64) uint64 {
 	return max(a, b)
 }
 
-// count adds the count of an address to a location. id is the number of the block's copy, see
-// copyID.
-func (b *body) count(w where, id, n uint64, how Combine) {
-	if last := len(b.counts) - 1; last >= 0 && b.counts[last].where == w && b.counts[last].copy == id {
+// count adds the count of an instruction to a location. id is the number of the block's duplicate,
+// see copyID. how combines the counts of several instructions of a duplicate.
+func (b *body) count(w location, id, n uint64, how Combine) {
+	if last := len(b.counts) - 1; last >= 0 && b.counts[last].location == w && b.counts[last].copy == id {
 		b.counts[last].n = how.both(b.counts[last].n, n)
 		return
 	}
 	b.counts = append(b.counts, count{w, id, n})
 }
 
-func (b *body) call(w where, callee *function, n uint64) {
+// call adds n calls of a function at a location.
+func (b *body) call(w location, callee *function, n uint64) {
 	b.calls = append(b.calls, called{w, callee, n})
 }
 
 // inline adds an empty inlined body at a location and returns it.
-func (b *body) inline(w where, callee symbol) *body {
+func (b *body) inline(w location, callee symbol) *body {
 	inner := new(body)
 	b.inlined = append(b.inlined, inlined{w, callee, inner})
 	return inner
 }
 
-// add appends the counts of another body, which must not be used afterwards.
+// add appends the counts of another body. That body must not be used afterwards.
 func (b *body) add(other *body) {
 	if b.empty() {
 		*b = *other
@@ -103,7 +105,7 @@ func (b *body) add(other *body) {
 }
 
 // settle sorts the counts, calls and inlined bodies by location, and joins those at one location.
-// It does so in nested bodies, too.
+// It also settles all inlined bodies.
 func (b *body) settle(how Combine) {
 	for b := range b.all {
 		// The clones have no more room than they need.
@@ -113,7 +115,8 @@ func (b *body) settle(how Combine) {
 	}
 }
 
-// total adds up the copies of each location, in the body and in all bodies inlined into it.
+// total replaces the counts of a block's duplicates by one count per location. It does so in the
+// body and in all bodies inlined into it.
 func (b *body) total() {
 	for b := range b.all {
 		b.counts = total(b.counts)
@@ -134,7 +137,8 @@ func (b *body) all(yield func(*body) bool) {
 	}
 }
 
-// merged sorts a list and merges equal elements with into.
+// merged sorts a list, and joins elements that compare as equal: into adds the later element to the
+// first one.
 func merged[T any](list []T, compare func(a, b T) int, into func(to *T, from T)) []T {
 	slices.SortStableFunc(list, compare)
 	kept := list[:0]
@@ -148,27 +152,27 @@ func merged[T any](list []T, compare func(a, b T) int, into func(to *T, from T))
 	return kept
 }
 
-// total replaces the counts of a location's copies by one count: the sum of the numbered copies, or
-// the count of copy 0 if that is larger. Copy 0 is code of the block outside of its copies, such as
-// the test of an unrolled loop. It runs at most as often as all copies together. It comes first in
-// the list.
+// total replaces the counts of a location by one count: the sum over the numbered duplicates of its
+// block, or the count of number 0 if that is larger. Number 0 is code of the block outside of the
+// duplicates, such as the test of an unrolled loop. It runs at most as often as all duplicates
+// together. It comes first in the list.
 func total(list []count) []count {
 	kept := list[:0]
 	for i := 0; i < len(list); {
-		at, rest, sum := list[i].where, uint64(0), uint64(0)
-		for ; i < len(list) && list[i].where == at; i++ {
+		at, rest, sum := list[i].location, uint64(0), uint64(0)
+		for ; i < len(list) && list[i].location == at; i++ {
 			if list[i].copy == 0 {
 				rest = list[i].n
 			} else {
 				sum = saturating.Add(sum, list[i].n)
 			}
 		}
-		kept = append(kept, count{where: at, n: max(rest, sum)})
+		kept = append(kept, count{location: at, n: max(rest, sum)})
 	}
 	return kept
 }
 
-// entry estimates how often a function was entered: as often as its first location ran.
+// entry estimates how often a function was entered: as often as the first location in the body ran.
 func (b *body) entry() uint64 {
 	for {
 		switch {
@@ -181,8 +185,8 @@ func (b *body) entry() uint64 {
 	}
 }
 
-// records adds the body to a profile.Body. ref and callee return the profile's symbols; calls for
-// which callee returns false are left out.
+// records adds the counts, calls and inlined bodies to a profile.Body. ref and callee return the
+// profile's references to functions. Calls for which callee returns false are left out.
 func (b *body) records(to *profile.Body, ref func(symbol) profile.SymbolRef, callee func(*function) (profile.SymbolRef, bool)) {
 	enter := func(b *body) []inlined {
 		for _, c := range b.counts {

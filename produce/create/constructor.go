@@ -8,16 +8,16 @@ import (
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// unifyConstructor returns the name by which GCC looks for an inlined constructor or destructor.
-// Debug info has the name of the abstract function, _ZN1AC4Ev, which no function in the compiler
-// has (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). In the compiler, the constructor of
-// whole objects, C1, is an alias of the constructor of base classes, C2, unless there are virtual
-// bases.
+// unifyConstructor returns the name under which GCC looks up an inlined constructor or destructor
+// in a profile. Debug info has the name of the abstract function, such as _ZN1AC4Ev, which no
+// function in the compiler has (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=64346). In the
+// compiler, the constructor of whole objects, C1, is an alias of the constructor of base classes,
+// C2, unless there are virtual bases. So the result has C2 in place of C4. Other names stay the
+// same.
 func unifyConstructor(name string) string { return baseStructor(name, "4") }
 
-// unify returns unifyConstructor's result for a name. It caches the results, because a program
-// inlines the same constructors thousands of times, and each result takes two demanglings. It is
-// not safe for concurrent use.
+// unify is like unifyConstructor, but caches the results: a program inlines the same constructors
+// thousands of times, and each result takes two demanglings. It is not safe for concurrent use.
 func (c *creation) unify(name string) string {
 	if !strings.Contains(name, "C4") && !strings.Contains(name, "D4") {
 		return name
@@ -30,8 +30,9 @@ func (c *creation) unify(name string) string {
 	return unified
 }
 
-// baseStructor returns the name of the variant for base classes, such as C2, of a constructor or
-// destructor whose variant has the digit of. It returns other names unchanged.
+// baseStructor returns the name that the variant for base classes has, C2 or D2, of the constructor
+// or destructor with the given name. of is the digit in the given name: "1" for whole objects (C1,
+// D1), "4" for the abstract function (C4, D4). Names of other functions are returned unchanged.
 func baseStructor(name, of string) string {
 	if !strings.HasPrefix(name, "_Z") || len(name) > mangled.MaxLen {
 		return name

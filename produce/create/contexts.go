@@ -12,11 +12,12 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ContextProfile makes a context-sensitive profile by pseudo probes. In contrast to [ProbeProfile],
-// a function has separate counts for each chain of calls, inlined or not, in which it ran. Only
-// samples with both a call stack and a branch stack count, see [samples.Options.Contexts].
-// ContextProfile decodes code of x86 and AArch64. It holds all contexts in memory: some hundred
-// bytes for each different context, and as many for each probe in a context.
+// ContextProfile makes a context-sensitive profile from pseudo probes. In contrast to
+// [ProbeProfile], a function has separate counts for each chain of calls in which it ran, inlined
+// or not. Only samples with both a call stack and a branch stack count, see
+// [samples.Options.Contexts]. ContextProfile decodes code of x86 and AArch64. It holds all contexts
+// in memory: some hundred bytes for each different context, and as many for each probe in a
+// context.
 //
 // Its errors are those of ProbeProfile, and [ErrNoContexts].
 func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.Profile, *Report, error) {
@@ -34,28 +35,21 @@ func ContextProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof
 	if c.addCallers(u); u.err != nil {
 		return nil, c.report, u.err
 	}
-	probes, err := f.Probes(c.symbols())
+	b, err := c.newContextBuilder(u)
 	if err != nil {
 		return nil, c.report, err
 	}
-	b := newContextBuilder(c, probes)
-	b.tails = b.newTailCalls(u)
 	for _, key := range slices.Sorted(maps.Keys(u.contexts)) {
 		b.context(u.contexts[key])
-	}
-	if len(b.nodes) == 0 {
-		return nil, c.report, ErrNoProbes
 	}
 	for _, n := range b.nodes {
 		b.add(n)
 	}
-	c.report.Functions = b.profile.NumFunctions()
-	c.report.Quality = c.judge(set)
-	return b.profile, c.report, nil
+	return b.finish(set)
 }
 
 // addCallers adds functions that occur only in call stacks, without samples and branches of their
-// own. main is one if it only calls functions that run long.
+// own. An example is a main that only calls functions that run long.
 func (c *creation) addCallers(u *unwinder) {
 	known := make(map[uint64]bool, len(c.functions))
 	for _, f := range c.functions {
@@ -72,64 +66,37 @@ func (c *creation) addCallers(u *unwinder) {
 	c.sortFunctions()
 }
 
-// A contextFrame is a caller in a context: a function, and the probe of its call to the next
+// A contextFrame is a caller in a call stack: a function, and the probe at which it calls the next
 // function.
 type contextFrame struct {
 	function *symbolize.Probed
 	site     uint32
 }
 
-// A contextNode holds the records of a function in one context.
-type contextNode struct {
-	contextEdge
-	inlined bool
-	records []sampleprof.Record
-	total   uint64
-	head    uint64
-}
-
-// A contextEdge identifies a contextNode: the called function, and the caller's node with the probe
-// of the call.
-type contextEdge struct {
-	caller   *contextNode // nil for the outermost function
-	site     uint32
-	function *symbolize.Probed
-}
-
-// A contextBuilder makes a context-sensitive profile.
+// A contextBuilder makes a context-sensitive profile. A context is the chain of calls that led to
+// some code.
 type contextBuilder struct {
-	probeBuilder
-	probes []symbolize.Probe
+	*probeBuilder
 	blocks map[*symbolize.ProbedBody][]int // indexes of each body's probes in probes
-	edges  map[contextEdge]*contextNode
-	nodes  []*contextNode
 	tails  *tailCalls
 
-	at     *contextCounts                         // the current context
-	calls  map[string][]contextFrame              // results of callsOf in the current context, by name of the function
-	leaves map[*symbolize.ProbedBody]*contextNode // nodes of bodies in the current context
+	at     *contextCounts                       // the current context
+	stacks map[string][]contextFrame            // results of callsOf in the current context, by name of the function
+	leaves map[*symbolize.ProbedBody]*probeNode // nodes of bodies in the current context
 }
 
-func newContextBuilder(c *creation, probes []symbolize.Probe) *contextBuilder {
-	b := &contextBuilder{
-		probeBuilder: probeBuilder{
-			creation: c, profile: &sampleprof.Profile{Probes: true, ContextSensitive: true}, called: make(map[*function]string),
-		},
-		probes: probes, blocks: make(map[*symbolize.ProbedBody][]int), edges: make(map[contextEdge]*contextNode),
+func (c *creation) newContextBuilder(u *unwinder) (*contextBuilder, error) {
+	probes, err := c.newProbeBuilder()
+	if err != nil {
+		return nil, err
 	}
-	for i, p := range probes {
+	probes.profile.ContextSensitive = true
+	b := &contextBuilder{probeBuilder: probes, blocks: make(map[*symbolize.ProbedBody][]int)}
+	for i, p := range b.probes {
 		b.blocks[p.Body] = append(b.blocks[p.Body], i)
 	}
-	for _, f := range c.functions {
-		switch {
-		case !f.written:
-		case len(within(probes, f.symbol.Low, f.symbol.High)) == 0:
-			c.report.NoLines = saturating.Add(c.report.NoLines, f.weight)
-		default:
-			c.report.Placed = saturating.Add(c.report.Placed, f.weight)
-		}
-	}
-	return b
+	b.tails = b.newTailCalls(u)
+	return b, nil
 }
 
 // function returns the function that holds an address, nil if none does.
@@ -141,18 +108,20 @@ func (b *contextBuilder) function(addr uint64) *function {
 	return nil
 }
 
-// context adds the counts of a context to the nodes of its functions.
+// context adds the counts of code that ran in one context to the nodes of the functions in that
+// context.
 func (b *contextBuilder) context(c *contextCounts) {
-	b.at, b.calls = c, make(map[string][]contextFrame)
-	b.leaves = make(map[*symbolize.ProbedBody]*contextNode)
+	b.at, b.stacks = c, make(map[string][]contextFrame)
+	b.leaves = make(map[*symbolize.ProbedBody]*probeNode)
 	b.countBlocks(c)
 	b.countCalls(c)
 }
 
-// callsOf returns the callers of a function in the current context, outermost first. It adds
-// callers that are missing on the stack because they made a tail call.
+// callsOf returns the callers of the function leaf in the current context, outermost first. A
+// function that made a tail call is missing on the recorded stack. callsOf adds it if the recorded
+// jumps show which function it was.
 func (b *contextBuilder) callsOf(leaf string) []contextFrame {
-	frames, known := b.calls[leaf]
+	frames, known := b.stacks[leaf]
 	if known {
 		return frames
 	}
@@ -170,7 +139,7 @@ func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 			frames = b.appendCall(frames, jump)
 		}
 	}
-	b.calls[leaf] = frames
+	b.stacks[leaf] = frames
 	return frames
 }
 
@@ -185,9 +154,9 @@ func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contex
 	return appendFrames(frames, p.Body, p.Index)
 }
 
-// appendFrames appends a body, preceded by the bodies into which it is inlined. index is the probe
-// of the next call in the body. If a body is inlined at an unknown probe, which has number 0, its
-// callers are unknown, and appendFrames drops all frames before it.
+// appendFrames appends a body to frames, preceded by the bodies into which it is inlined. index is
+// the number of the probe in the body that calls the next function. A body inlined at probe 0 has
+// unknown callers. Then appendFrames drops all frames before it.
 func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint32) []contextFrame {
 	first := len(frames)
 	for ; body != nil; body = body.Caller {
@@ -201,62 +170,31 @@ func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint3
 	return frames
 }
 
-// callProbe returns the probe of the call at an address, or nil if there is none.
-func (b *contextBuilder) callProbe(addr uint64) *symbolize.Probe {
-	at := within(b.probes, addr, addr+1)
-	if i := slices.IndexFunc(at, func(p symbolize.Probe) bool { return p.Call }); i >= 0 && fits(&at[i]) {
-		return &at[i]
-	}
-	return nil
-}
-
-// fits reports whether the number of a probe, and the numbers of the call probes at which its body
-// is inlined, have at most 16 bits, as the format requires.
-func fits(p *symbolize.Probe) bool {
-	for body := p.Body; body != nil; body = body.Caller {
-		if body.Site > math.MaxUint16 {
-			return false
-		}
-	}
-	return p.Index <= math.MaxUint16
-}
-
-// leaf returns the node of a body in the current context. of is the function of the binary that
-// contains the body.
-func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *contextNode {
+// leaf returns the node for the counts of a body in the current context. of is the symbol of the
+// binary that contains the body's code.
+func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *probeNode {
 	if n := b.leaves[body]; n != nil {
 		return n
 	}
 	frames := appendFrames(slices.Clone(b.callsOf(of.name.name)), body, 0)
 	last := len(frames) - 1
 	calls := withoutRecursion(frames[:last])
-	var n *contextNode
+	var n *probeNode
 	site := uint32(0)
 	for _, f := range calls {
-		n, site = b.node(contextEdge{n, site, f.function}), f.site
+		n, site = b.node(probeKey{n, site, f.function}), f.site
 	}
-	n = b.node(contextEdge{n, site, body.Function})
+	n = b.node(probeKey{n, site, body.Function})
 	b.leaves[body] = n
-	for in := n; in != nil && body.Caller != nil; in, body = in.caller, body.Caller {
-		in.inlined = true
+	for in := n; in != nil && body.Caller != nil; in, body = in.outer, body.Caller {
+		in.isInlined = true
 	}
 	return n
 }
 
-// node returns the node of an edge, and creates it if necessary.
-func (b *contextBuilder) node(e contextEdge) *contextNode {
-	n := b.edges[e]
-	if n == nil {
-		n = &contextNode{contextEdge: e}
-		b.edges[e] = n
-		b.nodes = append(b.nodes, n)
-	}
-	return n
-}
-
-// countBlocks adds the counts of the blocks that ran in a context, given the ranges of code. The
-// entry of an inlined function also counts as a call of it. Blocks of the same bodies that did not
-// run get a count of 0.
+// countBlocks adds the counts of the blocks that ran in a context, given the recorded ranges of
+// code. The entry of an inlined function also counts as a call of it. Blocks that did not run get a
+// count of 0 if another block of their body ran.
 func (b *contextBuilder) countBlocks(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {
@@ -286,9 +224,9 @@ func (b *contextBuilder) countBlocks(c *contextCounts) {
 			continue
 		}
 		node.head = saturating.Add(node.head, n)
-		if p.Body.Caller != nil && node.caller != nil {
-			node.caller.count(node.site, 0, n)
-			node.caller.target(node.site, 0, b.name(node.function.Name), n)
+		if p.Body.Caller != nil && node.outer != nil {
+			node.outer.count(node.site, 0, n)
+			node.outer.target(node.site, 0, b.name(node.function.Name), n)
 		}
 	}
 	for body := range bodies {
@@ -311,36 +249,23 @@ func (b *contextBuilder) countCalls(c *contextCounts) {
 		node := b.leaf(p.Body, caller)
 		node.count(p.Index, 0, n)
 		if f := b.function(branch.to); f != nil && f.symbol.Low == branch.to && !f.name.cold {
-			node.target(p.Index, p.Discriminator, b.name(b.callee(f, b.probes)), n)
+			node.target(p.Index, p.Discriminator, b.name(b.callee(f)), n)
 		}
 	}
 }
 
-func (n *contextNode) count(index, discriminator uint32, count uint64) {
-	n.records = append(n.records, sampleprof.Record{
-		Kind: sampleprof.KindCount, Line: uint16(index), Discriminator: discriminator, Count: count,
-	})
-	n.total = saturating.Add(n.total, count)
-}
-
-func (n *contextNode) target(index, discriminator uint32, name sampleprof.NameRef, count uint64) {
-	n.records = append(n.records, sampleprof.Record{
-		Kind: sampleprof.KindTarget, Line: uint16(index), Discriminator: discriminator, Name: name, Count: count,
-	})
-}
-
 // add adds a node to the profile, as a function with its context.
-func (b *contextBuilder) add(n *contextNode) {
+func (b *contextBuilder) add(n *probeNode) {
 	if len(n.records) == 0 {
 		return
 	}
 	f := sampleprof.Function{Name: b.name(n.function.Name), Total: n.total, HeadCount: n.head}
 	f.Records = append(n.records, sampleprof.Record{Kind: sampleprof.KindChecksum, Count: n.function.Checksum})
-	if n.inlined {
+	if n.isInlined {
 		f.Records = append(f.Records, sampleprof.Record{Kind: sampleprof.KindAttributes, Count: sampleprof.AttributeInlined})
 	}
 	f.Context = append(f.Context, sampleprof.Frame{Name: f.Name})
-	for in, site := n.caller, n.site; in != nil; in, site = in.caller, in.site {
+	for in, site := n.outer, n.site; in != nil; in, site = in.outer, in.site {
 		f.Context = append(f.Context, sampleprof.Frame{Name: b.name(in.function.Name), Line: uint16(site)})
 	}
 	slices.Reverse(f.Context)

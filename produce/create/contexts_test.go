@@ -146,14 +146,14 @@ func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 		for i, frame := range f.Context {
 			name := p.Name(frame.Name).Text
 			if i < len(f.Context)-1 {
-				name += ":" + location(uint32(frame.Line), frame.Discriminator)
+				name += ":" + locationText(uint32(frame.Line), frame.Discriminator)
 			}
 			at = append(at, name)
 		}
 		name := strings.Join(at, " @ ")
 		facts[name+" total"], facts[name+" head"] = f.Total, f.HeadCount
 		for _, r := range f.Records {
-			key := name + " " + location(uint32(r.Line), r.Discriminator)
+			key := name + " " + locationText(uint32(r.Line), r.Discriminator)
 			switch r.Kind {
 			case sampleprof.KindCount:
 				facts[key] = r.Count

@@ -107,7 +107,7 @@ const (
 // [CheckBuild], and [ErrNoCode], [ErrNoBranches], [ErrThreshold], [ErrNoDeclarations] and
 // [ErrNoLines]. The report is returned with these six as well.
 func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*profile.Profile, *Report, error) {
-	c := &creation{file: f, options: o, report: &Report{}, unified: make(map[string]string)}
+	c := &creation{file: f, options: o, report: &Report{}, unified: make(map[string]string), declared: make(map[Declaration]bool)}
 	if err := c.choose(set); err != nil {
 		return nil, c.report, err
 	}
@@ -151,8 +151,8 @@ type creation struct {
 	discriminated bool // at least one of these spans has a discriminator
 }
 
-// choose attributes the samples to functions and decides which functions have enough of them for
-// the profile.
+// choose adds the samples to the functions that contain them. It also marks the functions that have
+// enough samples for the profile.
 func (c *creation) choose(set *samples.Set) error {
 	if err := c.attribute(set); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (c *creation) choose(set *samples.Set) error {
 	return c.applyThreshold()
 }
 
-// attribute refuses samples of another build of the program, ends ranges that cross a jump, and
-// adds the rest to the functions that contain their addresses.
+// attribute adds the samples to the functions that contain their addresses. Before that, it refuses
+// samples of another build of the program, and sets the end of ranges that have only a beginning.
 func (c *creation) attribute(set *samples.Set) error {
 	if err := CheckBuild(c.file, set); err != nil {
 		return err

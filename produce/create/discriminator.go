@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// discriminators is a compiler's encoding of several numbers in a discriminator.
+// discriminators says how a compiler encodes several numbers in one discriminator.
 type discriminators int
 
 const (
@@ -14,7 +14,7 @@ const (
 	llvmDiscriminators                        // prefix-coded: Clang
 )
 
-// A discriminator holds the decoded parts of a discriminator in debug info.
+// A discriminator holds the numbers that a discriminator in debug info contains.
 type discriminator struct {
 	base   uint32 // number of the basic block on the line, before compilers copied the block
 	factor uint64 // executions of the source for each execution of this code, at least 1
@@ -62,7 +62,7 @@ const (
 	gccCopyBits         = 11
 )
 
-// decode splits a discriminator into its parts.
+// decode splits a discriminator into its numbers.
 func (d discriminators) decode(v uint32) discriminator {
 	switch d {
 	case gccDiscriminators:
@@ -84,8 +84,9 @@ func (d discriminators) decode(v uint32) discriminator {
 	return discriminator{base: v, factor: 1}
 }
 
-// With pseudo probes, Clang packs a probe into the discriminators of calls: three bits that are in
-// no other, numbers of the probe, and perhaps the base discriminator.
+// In binaries with pseudo probes, Clang stores a probe in the discriminator of a call. The lowest
+// three bits are set then, and in no other discriminator. If bit probeHasBase is set, the bits from
+// probeBaseAt on contain the base discriminator.
 const (
 	probeMark     = 7
 	probeHasBase  = 1 << 28

@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A flat profile has a string for each head count, count and call of a profile, with the chain of
-// functions and locations, and its number.
+// A flat profile lists the facts of a profile by readable keys: the chain of functions and the
+// location. It has a map each for head counts, counts and calls.
 type flat struct {
 	positions map[string]uint64
 	targets   map[string]uint64
@@ -31,15 +31,15 @@ func newFlat() flat {
 	return flat{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}}
 }
 
-func location(line, discriminator uint32) string {
+func locationText(line, discriminator uint32) string {
 	if discriminator == 0 {
 		return strconv.Itoa(int(line))
 	}
 	return fmt.Sprintf("%d.%d", line, discriminator)
 }
 
-// flatten converts a profile to a flat one. If files is set, the names of functions include the
-// base name of their file.
+// flatten converts a profile to a flat one. If files is set, the names of functions in keys include
+// the base name of their file.
 func flatten(p *profile.Profile, files bool) flat {
 	f := newFlat()
 	name := func(s profile.SymbolRef) string {
@@ -54,7 +54,7 @@ func flatten(p *profile.Profile, files bool) flat {
 		walk = func(records []profile.Record, at string) {
 			for i := 0; i < len(records); i++ {
 				r := records[i]
-				key := at + " " + location(r.Line, r.Discriminator)
+				key := at + " " + locationText(r.Line, r.Discriminator)
 				switch r.Kind {
 				case profile.KindCount:
 					f.positions[key] += r.Count
@@ -84,7 +84,7 @@ var (
 	dumpPosition = regexp.MustCompile(`^(\d+(?:\.\d+)?): (\d+)(.*)`)
 )
 
-// readDump reads what google/autofdo's dump_gcov prints.
+// readDump parses the output of google/autofdo's dump_gcov.
 func readDump(t *testing.T, name string, files bool) flat {
 	f := newFlat()
 	type level struct {
@@ -141,11 +141,11 @@ func readDump(t *testing.T, name string, files bool) flat {
 
 // wrap converts negative line offsets of 32 bits to the 16 bits that they have in profiles (format
 // note 25).
-func wrap(location string) string {
-	line, rest, dotted := strings.Cut(location, ".")
+func wrap(locationText string) string {
+	line, rest, dotted := strings.Cut(locationText, ".")
 	n, _ := strconv.ParseUint(line, 10, 64)
 	if n < 1<<31 {
-		return location
+		return locationText
 	}
 	line = strconv.Itoa(int(n & 0xffff))
 	if dotted {

@@ -13,11 +13,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sampleFraction is the number of bits after the binary point in counts of samples. So one sample
-// in a block of 100 instructions does not round to 0. Exact counts have no such bits.
+// sampleFraction is the number of bits after the binary point in the counts of blocks, if the
+// recording has samples. With these bits, one sample in a block of 100 instructions does not round
+// to 0. Exact counts have no such bits.
 const sampleFraction = 8
 
-// evidence returns the counts of the machine code of all functions, see [profile.Evidence], or nil
+// evidence returns the counts of the basic blocks of all functions, see [profile.Evidence], or nil
 // if there are none.
 func (c *creation) evidence() *profile.Evidence {
 	e := &profile.Evidence{Fraction: c.fraction()}
@@ -32,6 +33,7 @@ func (c *creation) evidence() *profile.Evidence {
 	return e
 }
 
+// fraction returns the number of bits after the binary point in the counts of blocks.
 func (c *creation) fraction() uint8 {
 	if c.exact {
 		return 0
@@ -72,7 +74,8 @@ func unitPath(u *symbolize.Unit) string {
 	return path.Join(u.Dir, u.Name)
 }
 
-// leaders returns the addresses at which basic blocks of the function begin, sorted.
+// leaders returns the addresses at which basic blocks of the function begin, sorted: the targets of
+// jumps, and the addresses after jumps and returns.
 func (p *mapper) leaders() []uint64 {
 	s := p.function.symbol
 	var leaders []uint64
@@ -106,14 +109,15 @@ type blockBuilder struct {
 	at    profile.CodeBlock
 }
 
-// A frame is the number of an inline frame, and the number of executions of its source for each
-// execution of its code.
+// A frame is an inlined function of a code copy. number is its index in the copy's list of inline
+// frames. factor is the number of executions of its source for each execution of its code, which is
+// more than 1 for example in vectorised code.
 type frame struct {
 	number int32
 	factor uint64
 }
 
-// A machineBlock is the address range of a block, with what is needed to compute its count.
+// A machineBlock is the address range of a basic block, with what is needed to compute its count.
 type machineBlock struct {
 	low, high   uint64
 	last        uint64 // count of its last instruction
@@ -121,7 +125,8 @@ type machineBlock struct {
 	conditional bool   // it ends with a conditional jump
 }
 
-// add adds an instruction to the current block, or begins a new block with it.
+// add adds an instruction to the current block. If the instruction begins a block, add ends the
+// current block first.
 func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 	count := b.count(at)
 	leads := len(b.leaders) > 0 && b.leaders[0] <= at
@@ -177,13 +182,15 @@ func (b *blockBuilder) place(at uint64) (profile.Place, bool) {
 	return profile.Place{Frame: f.number, Position: position, Factor: uint32(min(saturating.Mul(f.factor, factor), math.MaxUint32))}, true
 }
 
+// position returns the source position of a line, and its multiplicity: the executions of the
+// source for each execution of the code.
 func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
 	d := b.encoding.decode(l.Discriminator)
 	return profile.Position{File: b.path(l.File), Line: l.Line, Column: l.Column, Discriminator: d.base}, d.factor
 }
 
-// frame returns the inline frame of an instance. It adds missing frames to the copy, those of
-// callers first.
+// frame returns the inline frame of an instance, which is a function or an inlined copy of it. If
+// the code copy lacks the frame, frame adds it after the frames of its callers.
 func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	var missing []*symbolize.Instance
 	f, ok := frame{0, 1}, false
@@ -254,10 +261,10 @@ func (b *blockBuilder) addJumps() {
 	}
 }
 
-// addSteps adds, for each conditional jump, how often it was not taken. taken has the number of
-// jumps taken from each block. With ranges, the fall-through count is the number of ranges that run
-// across the end of the block. With exact counts, it is the count of the jump instruction minus the
-// jumps taken.
+// addSteps adds, for each conditional jump, the edge to the next block with the number of times
+// that the jump was not taken. taken has the number of jumps taken from each block. With ranges,
+// the number is the count of ranges that run across the end of the block. With exact counts, it is
+// the count of the jump instruction minus the jumps taken.
 func (b *blockBuilder) addSteps(taken []uint64) {
 	steps, across := b.function.counts, uint64(0) // sorted by stretches
 	for i, m := range b.machine[:len(b.machine)-1] {

@@ -103,8 +103,8 @@ func TestBOLT(t *testing.T) {
 	}
 }
 
-// lines returns the sorted lines of a text, without those about C library code that has no size in
-// the symbol table: BOLT guesses its size.
+// lines returns the sorted lines of a text, without those about functions of the C library that
+// have no size in the symbol table. BOLT guesses their size.
 func lines(text string) []string {
 	return slices.DeleteFunc(slices.Sorted(strings.Lines(text)), func(line string) bool { return strings.Contains(line, "_") && line[0] == '1' })
 }

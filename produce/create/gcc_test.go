@@ -23,7 +23,7 @@ import (
 )
 
 // judged is a program with a hot lambda, a constructor, a template, and static functions of the
-// same name.
+// same name in two files.
 const judged = `#include <vector>
 struct point {
   point(int a, int b) : x(a), y(b) {
@@ -349,7 +349,7 @@ func (p program) agreesWithAssembly(t *testing.T, compiler, level string, made *
 			d, _ := strconv.Atoi(loc[2])
 			at = ""
 			if n >= line && n <= end {
-				at = location(uint32(n-line), uint32(d))
+				at = locationText(uint32(n-line), uint32(d))
 			}
 		case inside && at != "" && assembledCode.MatchString(text):
 			want[at] = true

@@ -128,7 +128,8 @@ func llvmPositions(t *testing.T, f *symbolize.File, set *samples.Set, functions 
 	return positions
 }
 
-// position returns the location of code, if it has one.
+// position returns the location of code as text, given llvm-symbolizer's frames for it. It returns
+// false if the code has no location.
 func (f *llvmFunction) position(frames []llvmFrame, body *gccCoroutine) (string, bool) {
 	position := f.name
 	for i, frame := range slices.Backward(frames) {
@@ -149,7 +150,7 @@ func (f *llvmFunction) position(frames []llvmFrame, body *gccCoroutine) (string,
 		if frame.Line < frame.StartLine {
 			line &= 0xffff
 		}
-		position += " " + location(line, frame.Discriminator)
+		position += " " + locationText(line, frame.Discriminator)
 	}
 	return position, len(frames) > 0
 }

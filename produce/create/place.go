@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
+// maxLine is the largest line offset that version 4 of the profile format can hold.
 const maxLine = 1<<24 - 1
 
 // maxDiscriminator returns the largest discriminator that fits the profile's formats.
@@ -22,7 +23,7 @@ func (o *Options) maxDiscriminator() uint32 {
 	return math.MaxUint16
 }
 
-// A placed holds a function's samples by source location, as debug info maps them.
+// A placed holds the counts of one symbol by source location, as debug info maps its code.
 type placed struct {
 	symbol   symbol // name of the function; empty if debug info does not name it
 	unit     *symbolize.Unit
@@ -82,7 +83,7 @@ func (c *creation) place(ctx context.Context) error {
 	return nil
 }
 
-// A mapper maps the samples of one function to its lines.
+// A mapper adds the counts of one symbol's code to source locations.
 type mapper struct {
 	*creation
 	function *function
@@ -93,8 +94,8 @@ type mapper struct {
 	rest     map[*symbolize.Instance]*function // for each instance that is a stub, the symbol with the rest of its function
 }
 
-// A site is the body in the profile to which the counts of an instance are added, and how its
-// counts are scaled. An instance is a function, or a copy of it that was inlined.
+// A site is the body in the profile to which the counts of an instance are added, with the factor
+// for its counts. An instance is a function, or a copy of it that was inlined.
 type site struct {
 	body   *body  // nil if the profile cannot hold the instance
 	factor uint64 // executions of the source for each execution of this instance
@@ -102,6 +103,7 @@ type site struct {
 	stub   *stub  // nil unless the instance is a stub
 }
 
+// place maps the counts and calls of the mapper's function, given its code with debug info.
 func (p *mapper) place(code *symbolize.Code) {
 	f := p.function
 	p.placed = &placed{unit: code.Unit}
@@ -137,17 +139,16 @@ func (p *mapper) place(code *symbolize.Code) {
 }
 
 // someSpans is the minimum number of spans of clang's code from which to conclude that the program
-// was compiled without discriminators. A small function may need none.
+// was compiled without discriminators. A span is a run of instructions with one line. A small
+// function may need no discriminators.
 const someSpans = 100
 
-// declare passes the declaration of a function in the profile to Options.Declared.
+// declare passes the declaration of a function in the profile to Options.Declared, once for each
+// different declaration.
 func (p *mapper) declare(s symbol, f *symbolize.Function) {
 	c, d := p.creation, Declaration{Unit: s.file, Symbol: s.name, File: f.File, Line: f.Line}
 	if c.options.Declared == nil || c.declared[d] {
 		return
-	}
-	if c.declared == nil {
-		c.declared = make(map[Declaration]bool)
 	}
 	c.declared[d] = true
 	if p.placed.unit != nil {
@@ -164,7 +165,8 @@ func (c *creation) path(path string) string {
 	return path
 }
 
-// counts adds the counts of the function's code to the locations of its spans.
+// counts adds the counts of the function's code to the locations of its spans, which are runs of
+// instructions with one line.
 func (p *mapper) counts(spans []symbolize.Span) {
 	for _, s := range p.function.stretches() {
 		for len(spans) > 0 && spans[0].High <= s.low {
@@ -184,8 +186,8 @@ func (p *mapper) counts(spans []symbolize.Span) {
 	}
 }
 
-// count adds the count of size bytes within a span to the span's location. All of these bytes have
-// the same count.
+// count adds the count of size bytes within a span to the span's location. All of these bytes ran
+// equally often.
 func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
 	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
@@ -212,13 +214,13 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
 
-// isNowhere reports whether code has no line, which debug info says with line 0. Code of clang has
-// one also then: clang gives line 0 to code that it merged from several lines, and looks for counts
-// of line 0 when it reads a profile.
+// isNowhere reports whether code belongs to no line: debug info gives it line 0. Clang is an
+// exception. It gives line 0 to code that it merged from several lines, and looks for counts of
+// line 0 when it reads a profile.
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
-// isUndeclared reports whether an instance, or one of the functions into which it is inlined, has
-// no declaration line from which to count its lines.
+// isUndeclared reports whether an instance, or a function into which it is inlined, has no
+// declaration line. A profile counts the lines of a function from that line.
 func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	for ; i != nil; i = i.Caller {
 		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
@@ -228,14 +230,14 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	return false
 }
 
-// beginsAt0 reports whether the lines of a function are counted from line 0, as clang does for
+// beginsAt0 reports whether the lines of a function are counted from line 0. Clang does so for
 // functions that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID returns a hash that tells apart the copies of code that GCC has made, for example by
-// unrolling a loop. GCC numbers them in the discriminators of lines. inner is that number, and
-// outer is the result of copyID for the call into which the code was inlined. The hash is 0 if
-// there is one copy only.
+// copyID returns a number that distinguishes duplicates of code that GCC has made, for example by
+// unrolling a loop. GCC numbers them in the discriminators of lines. inner is that number for the
+// code itself. outer is the result of copyID for the call into which the code was inlined. The
+// result is 0 if nothing was duplicated.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }
@@ -268,18 +270,20 @@ func (p *mapper) calls(spans []symbolize.Span) {
 	}
 }
 
-// leaf returns the site and the location for the counts of a span.
-func (p *mapper) leaf(span symbolize.Span) (site, where, discriminator) {
-	w, d, ok := p.where(span.Instance, span.Line)
+// leaf returns the site and the location for the counts of a span. The site has no body if the
+// profile cannot hold them.
+func (p *mapper) leaf(span symbolize.Span) (site, location, discriminator) {
+	w, d, ok := p.location(span.Instance, span.Line)
 	if !ok {
 		return site{}, w, d
 	}
 	return p.site(span.Instance), w, d
 }
 
-// where returns the location of a line in an instance, and its decoded discriminator. Lines before
-// the declaration, as from macros and included bodies, count backwards from 2^16 (format note 25).
-func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d discriminator, ok bool) {
+// location returns the location of a line in an instance, and its decoded discriminator. Lines
+// before the declaration, as from macros and included bodies, count backwards from 2^16 (format
+// note 25). ok is false if the profile cannot hold the location.
+func (p *mapper) location(in *symbolize.Instance, line symbolize.Line) (w location, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
 	if start == 0 && !p.beginsAt0(in.Function) || p.isNowhere(line) || d.base > p.options.maxDiscriminator() {
@@ -289,10 +293,11 @@ func (p *mapper) where(in *symbolize.Instance, line symbolize.Line) (w where, d 
 	if line.Line < start {
 		offset &= 1<<16 - 1
 	}
-	return where{offset, d.base}, d, offset <= maxLine
+	return location{offset, d.base}, d, offset <= maxLine
 }
 
-// site returns the site of an instance. It adds the inlined bodies that enclose it if necessary.
+// site returns the site of an instance. If the profile lacks the inlined body of the instance, site
+// adds it after the bodies around it.
 func (p *mapper) site(i *symbolize.Instance) site {
 	var missing []*symbolize.Instance
 	s, ok := p.sites[i]
@@ -316,7 +321,7 @@ func (p *mapper) site(i *symbolize.Instance) site {
 
 // inner returns the site of an instance that is inlined at site outer.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
-	w, d, ok := p.where(i.Caller, i.Call)
+	w, d, ok := p.location(i.Caller, i.Call)
 	name := p.inlinedName(i)
 	if !ok || name == "" || strings.ContainsRune(name, 0) {
 		return site{}
@@ -338,9 +343,10 @@ func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 
 // isPart reports whether an inlined function is the rest of the function around it. GCC splits a
 // function if only its beginning is worth inlining. The rest becomes a function with the suffix
-// .part.0, and is often inlined again into the original function, at the line of the declaration.
-// No source contains that call, so a compiler does not look for counts there. A function that calls
-// itself on this line does so in a later column.
+// .part.0. GCC often inlines the rest again into the original function, at the line of the
+// declaration. No source contains that call, so a compiler does not look for counts there. If a
+// function calls itself on the line of its declaration, the call is in a later column, and isPart
+// returns false.
 func (c *creation) isPart(i *symbolize.Instance, name string) bool {
 	outer, inner := i.Caller.Function, i.Function
 	return i.AtDeclaration && outer.Name == inner.Name && outer.File == inner.File && outer.Line == inner.Line &&

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ErrNoCalls: the recording has neither call stacks nor branch stacks, so callers are unknown.
+// ErrNoCalls is returned if the recording has neither call stacks nor branch stacks, so that
+// callers are unknown.
 var ErrNoCalls = errors.New("the samples have no calls: neither call stacks nor branch stacks")
 
 // WritePprof writes samples as a CPU profile of pprof, compressed with gzip, for go build -pgo. It
@@ -51,22 +52,15 @@ func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *sample
 // A pprofWriter collects the stacks of a CPU profile of pprof for Go's compiler.
 type pprofWriter struct {
 	*creation
-	leaves  []pprofStack
+	leaves  []pprofile.Stack // sampled source lines, each with its number of samples
 	calls   []pprofCall
 	entries map[*function]pprofile.Function // the outermost function with a line
 	weights map[*function]uint64            // samples
 	called  map[*function]uint64            // branches to it from other functions
 }
 
-// A pprofStack is a source line with samples, and the lines of the calls into which it was inlined,
-// innermost first. count is its number of samples.
-type pprofStack struct {
-	frames []pprofile.Place
-	count  uint64
-}
-
-// A pprofCall is a call instruction at a source line and the function that it calls. from has the
-// line, and the lines of the calls into which it was inlined, innermost first.
+// A pprofCall is a call instruction and the function that it calls. from has the source line of the
+// instruction, and the lines of the calls into which that line was inlined, innermost first.
 type pprofCall struct {
 	from []pprofile.Place
 	call
@@ -86,8 +80,8 @@ func (p *pprofWriter) resolve(ctx context.Context) error {
 		}
 		p.resolveCode(byLow[code.Symbol.Low], code)
 	}
-	p.leaves = merged(p.leaves, func(a, b pprofStack) int { return comparePprof(a.frames, b.frames) },
-		func(to *pprofStack, s pprofStack) { to.count = saturating.Add(to.count, s.count) })
+	p.leaves = merged(p.leaves, func(a, b pprofile.Stack) int { return comparePprof(a.Places, b.Places) },
+		func(to *pprofile.Stack, s pprofile.Stack) { to.Values[0] = saturating.Add(to.Values[0], s.Values[0]) })
 	p.calls = slices.DeleteFunc(p.calls, func(c pprofCall) bool { return p.entries[c.callee].Name == "" })
 	slices.SortFunc(p.calls, func(a, b pprofCall) int {
 		return cmp.Or(comparePprof(a.from, b.from), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
@@ -95,14 +89,15 @@ func (p *pprofWriter) resolve(ctx context.Context) error {
 	return nil
 }
 
+// comparePprof orders stacks by their frames, innermost first.
 func comparePprof(a, b []pprofile.Place) int {
 	return slices.CompareFunc(a, b, func(a, b pprofile.Place) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line), strings.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start))
 	})
 }
 
-// resolveCode finds the stacks of the counts and calls in a function. A branch of a function to its
-// own start is a loop or recursion, which a compiler cannot inline.
+// resolveCode finds the stacks of the counts and calls in a function. It leaves out branches of the
+// function to its own start. They are loops or recursion, which a compiler cannot inline.
 func (p *pprofWriter) resolveCode(f *function, code *symbolize.Code) {
 	stretches := f.stretches()
 	for _, span := range code.Spans {
@@ -118,7 +113,7 @@ func (p *pprofWriter) resolveCode(f *function, code *symbolize.Code) {
 			count /= instructionBytes
 		}
 		if count > 0 {
-			p.leaves = append(p.leaves, pprofStack{frames, count})
+			p.leaves = append(p.leaves, pprofile.Stack{Places: frames, Values: []uint64{count}})
 			p.weights[f] = saturating.Add(p.weights[f], count)
 		}
 		first, _ := slices.BinarySearchFunc(f.calls, span.Low, func(c call, low uint64) int { return cmp.Compare(c.from, low) })
@@ -145,8 +140,8 @@ func weightOf(stretches []stretch, low, high uint64) (sum uint64) {
 	return sum
 }
 
-// framesOf returns the functions that contain a span, innermost first. It leaves out wrappers that
-// have no line.
+// framesOf returns the functions that contain a span of code, innermost first: the function of its
+// line, and the functions into which that was inlined. It leaves out wrappers that have no line.
 func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofile.Place) {
 	line := span.Line
 	for i := span.Instance; i != nil; i = i.Caller {
@@ -163,10 +158,10 @@ func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofile.Place)
 	return frames
 }
 
-// stacks yields a stack for each sampled place and each call.
+// stacks yields a stack for each sampled source line and for each call.
 func (p *pprofWriter) stacks(yield func(pprofile.Stack, error) bool) {
 	for _, s := range p.leaves {
-		if !yield(pprofile.Stack{Places: s.frames, Values: []uint64{s.count}}, nil) {
+		if !yield(s, nil) {
 			return
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 // ProbeProfile makes a profile from pseudo probes, which clang adds to binaries that it compiles
 // with -fpseudo-probe-for-profiling. Locations are probe numbers instead of lines, so debug info is
-// not needed. Only LLVM's formats can hold such a profile. It ignores the options about lines and
-// discriminators.
+// not needed. Only LLVM's formats can hold such a profile. ProbeProfile ignores the options about
+// lines and discriminators.
 //
 // It holds the probes of the functions with samples in memory, some fifty bytes each. Its errors
 // are those of [Profile], and [ErrNoProbes].
@@ -23,25 +23,19 @@ func ProbeProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.P
 	if err := c.choose(set); err != nil {
 		return nil, c.report, err
 	}
-	probes, err := f.Probes(c.symbols())
+	b, err := c.newProbeBuilder()
 	if err != nil {
 		return nil, c.report, err
 	}
-	b := probeBuilder{
-		creation: c, profile: &sampleprof.Profile{Probes: true},
-		bodies: make(map[bodyKey]*probedBody), known: make(map[*symbolize.ProbedBody]*probedBody), called: make(map[*function]string),
+	b.bodies = make(map[*symbolize.ProbedBody]*probeNode)
+	b.counts()
+	b.calls()
+	for _, n := range b.nodes {
+		if n.outer == nil {
+			b.add(n)
+		}
 	}
-	b.counts(probes)
-	b.calls(probes)
-	if len(b.roots) == 0 {
-		return nil, c.report, ErrNoProbes
-	}
-	for _, r := range b.roots {
-		b.add(r)
-	}
-	c.report.Functions = b.profile.NumFunctions()
-	c.report.Quality = c.judge(set)
-	return b.profile, c.report, nil
+	return b.finish(set)
 }
 
 // symbols returns the symbols of all sampled functions, with all names that their probes may use.
@@ -77,81 +71,108 @@ func probedNames(s symbolize.Symbol) []string {
 type probeBuilder struct {
 	*creation
 	profile *sampleprof.Profile
-	bodies  map[bodyKey]*probedBody
-	known   map[*symbolize.ProbedBody]*probedBody
-	called  map[*function]string // names of callees in the profile
-	roots   []*probedBody
+	probes  []symbolize.Probe // of the sampled functions, sorted by address
+	byKey   map[probeKey]*probeNode
+	nodes   []*probeNode                         // in the order of their creation
+	bodies  map[*symbolize.ProbedBody]*probeNode // results of body
+	called  map[*function]string                 // results of callee
 }
 
-// A bodyKey identifies a body: its function, the body into which it is inlined, and the probe of
-// the call there.
-type bodyKey struct {
-	outer    *probedBody // nil if the body is not inlined
+// A probeKey identifies a probeNode: its function, the node of the caller, and the number of the
+// call's probe in the caller.
+type probeKey struct {
+	outer    *probeNode // nil for a function without a known caller
 	site     uint32
 	function *symbolize.Probed
 }
 
-// A probedBody holds the counts of a function, or of a function inlined at one probe. The binary
-// may have several copies of its code.
-type probedBody struct {
-	bodyKey
-	records []sampleprof.Record
-	inlined []*probedBody
-	total   uint64
-	head    uint64
+// A probeNode holds the records of a function. If the node has a caller, the records are those of
+// the function when it is called or inlined at one probe of the caller. The binary may have several
+// copies of the function's code there.
+type probeNode struct {
+	probeKey
+	records   []sampleprof.Record
+	total     uint64       // sum of the counts in records
+	head      uint64       // number of entries
+	inner     []*probeNode // nodes whose caller this one is
+	isInlined bool         // the function is inlined into its caller; only set by a contextBuilder
 }
 
-// body returns the body for the counts of a probe's body. It creates the enclosing bodies if
-// necessary. A body inlined at an unknown probe, which has number 0, counts as a function that is
-// not inlined.
-func (b *probeBuilder) body(of *symbolize.ProbedBody) *probedBody {
+// newProbeBuilder returns a builder with the probes of the sampled functions. It adds the weights
+// of functions with probes, and of functions without probes, to the report.
+func (c *creation) newProbeBuilder() (*probeBuilder, error) {
+	probes, err := c.file.Probes(c.symbols())
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range c.functions {
+		switch {
+		case !f.written:
+		case len(within(probes, f.symbol.Low, f.symbol.High)) == 0:
+			c.report.NoLines = saturating.Add(c.report.NoLines, f.weight)
+		default:
+			c.report.Placed = saturating.Add(c.report.Placed, f.weight)
+		}
+	}
+	return &probeBuilder{
+		creation: c, profile: &sampleprof.Profile{Probes: true}, probes: probes,
+		byKey: make(map[probeKey]*probeNode), called: make(map[*function]string),
+	}, nil
+}
+
+// finish completes the report and returns the profile, or [ErrNoProbes] if it is empty.
+func (b *probeBuilder) finish(set *samples.Set) (*sampleprof.Profile, *Report, error) {
+	if len(b.nodes) == 0 {
+		return nil, b.report, ErrNoProbes
+	}
+	b.report.Functions = b.profile.NumFunctions()
+	b.report.Quality = b.judge(set)
+	return b.profile, b.report, nil
+}
+
+// node returns the node of a key, and creates it if necessary.
+func (b *probeBuilder) node(key probeKey) *probeNode {
+	n := b.byKey[key]
+	if n == nil {
+		n = &probeNode{probeKey: key}
+		b.byKey[key] = n
+		b.nodes = append(b.nodes, n)
+		if key.outer != nil {
+			key.outer.inner = append(key.outer.inner, n)
+		}
+	}
+	return n
+}
+
+// body returns the node for the counts of a function's body, which may be inlined. It creates the
+// nodes of the bodies around it if necessary. A body inlined at an unknown probe, which has number
+// 0, counts as a function that is not inlined.
+func (b *probeBuilder) body(of *symbolize.ProbedBody) *probeNode {
 	var missing []*symbolize.ProbedBody
-	outer := b.known[of]
+	outer := b.bodies[of]
 	for in := of; outer == nil; in = in.Caller {
 		missing = append(missing, in)
 		if in.Site == 0 {
 			break
 		}
-		outer = b.known[in.Caller]
+		outer = b.bodies[in.Caller]
 	}
 	for _, in := range slices.Backward(missing) {
-		outer = b.within(bodyKey{outer, in.Site, in.Function})
-		b.known[in] = outer
+		outer = b.node(probeKey{outer, in.Site, in.Function})
+		b.bodies[in] = outer
 	}
 	return outer
 }
 
-// within returns the body of a key, and creates it if necessary.
-func (b *probeBuilder) within(key bodyKey) *probedBody {
-	body := b.bodies[key]
-	if body != nil {
-		return body
-	}
-	body = &probedBody{bodyKey: key}
-	b.bodies[key] = body
-	if key.outer == nil {
-		b.roots = append(b.roots, body)
-	} else {
-		key.outer.inlined = append(key.outer.inlined, body)
-	}
-	return body
-}
-
-// counts gives each probe the count of its code. With ranges or exact counts, this is the count of
-// the instruction at the probe. Otherwise single addresses were sampled, which rarely coincide with
-// a probe, so it is the largest count of an instruction before the next probe.
-func (b *probeBuilder) counts(probes []symbolize.Probe) {
+// counts adds the count of each probe to the node of its body. With ranges or exact counts, it is
+// the count of the instruction at the probe. Otherwise single addresses were sampled, which rarely
+// coincide with a probe. Then it is the largest count of an instruction before the next probe.
+func (b *probeBuilder) counts() {
 	for _, f := range b.functions {
 		if !f.written {
 			continue
 		}
-		own := within(probes, f.symbol.Low, f.symbol.High)
-		if len(own) == 0 {
-			b.report.NoLines = saturating.Add(b.report.NoLines, f.weight)
-			continue
-		}
-		b.report.Placed = saturating.Add(b.report.Placed, f.weight)
-		stretches := f.stretches()
+		own, stretches := within(b.probes, f.symbol.Low, f.symbol.High), f.stretches()
 		for i, p := range own {
 			end := p.Address + 1
 			if !b.sameUnit {
@@ -160,7 +181,7 @@ func (b *probeBuilder) counts(probes []symbolize.Probe) {
 					end = next[0].Address
 				}
 			}
-			b.count(p, most(stretches, p.Address, end))
+			b.count(&p, most(stretches, p.Address, end))
 		}
 	}
 }
@@ -185,53 +206,78 @@ func most(stretches []stretch, low, high uint64) (n uint64) {
 	return n
 }
 
-// count adds the count of a probe. The counts of a probe's copies add up.
-func (b *probeBuilder) count(p symbolize.Probe, n uint64) {
-	if p.Index > math.MaxUint16 || p.Body.Site > math.MaxUint16 {
+// count adds the count of a probe to the node of its body.
+func (b *probeBuilder) count(p *symbolize.Probe, n uint64) {
+	if !fits(p) {
 		b.report.Unplaced = saturating.Add(b.report.Unplaced, n)
 		return
 	}
 	body := b.body(p.Body)
-	body.records = append(body.records, sampleprof.Record{
-		Kind: sampleprof.KindCount, Line: uint16(p.Index), Discriminator: p.Discriminator, Count: n,
-	})
-	body.total = saturating.Add(body.total, n)
+	body.count(p.Index, p.Discriminator, n)
 	if isEntry := p.Index == 1; isEntry {
 		body.head = saturating.Add(body.head, n)
 	}
 }
 
+// fits reports whether the number of a probe, and the numbers of the call probes at which its body
+// is inlined, have at most 16 bits, as the format requires.
+func fits(p *symbolize.Probe) bool {
+	for body := p.Body; body != nil; body = body.Caller {
+		if body.Site > math.MaxUint16 {
+			return false
+		}
+	}
+	return p.Index <= math.MaxUint16
+}
+
 // calls adds the functions that were called at each call probe.
-func (b *probeBuilder) calls(probes []symbolize.Probe) {
+func (b *probeBuilder) calls() {
 	for _, f := range b.functions {
 		if !f.written {
 			continue
 		}
 		for _, c := range f.calls {
-			at := within(probes, c.from, c.from+1)
-			i := slices.IndexFunc(at, func(p symbolize.Probe) bool { return p.Call })
-			if i < 0 || at[i].Index > math.MaxUint16 || c.callee.name.cold {
-				continue
+			if p := b.callProbe(c.from); p != nil && !c.callee.name.cold {
+				b.body(p.Body).target(p.Index, p.Discriminator, b.name(b.callee(c.callee)), c.count)
 			}
-			body := b.body(at[i].Body)
-			body.records = append(body.records, sampleprof.Record{
-				Kind: sampleprof.KindTarget, Line: uint16(at[i].Index), Discriminator: at[i].Discriminator,
-				Name: b.name(b.callee(c.callee, probes)), Count: c.count,
-			})
 		}
 	}
 }
 
+// callProbe returns the probe of the call instruction at an address, or nil if there is none.
+func (b *probeBuilder) callProbe(addr uint64) *symbolize.Probe {
+	at := within(b.probes, addr, addr+1)
+	if i := slices.IndexFunc(at, func(p symbolize.Probe) bool { return p.Call }); i >= 0 && fits(&at[i]) {
+		return &at[i]
+	}
+	return nil
+}
+
+// count adds a record with the count of a probe, given the probe's number and discriminator.
+func (n *probeNode) count(index, discriminator uint32, count uint64) {
+	n.records = append(n.records, sampleprof.Record{
+		Kind: sampleprof.KindCount, Line: uint16(index), Discriminator: discriminator, Count: count,
+	})
+	n.total = saturating.Add(n.total, count)
+}
+
+// target adds a record for count calls of a function at a call probe.
+func (n *probeNode) target(index, discriminator uint32, name sampleprof.NameRef, count uint64) {
+	n.records = append(n.records, sampleprof.Record{
+		Kind: sampleprof.KindTarget, Line: uint16(index), Discriminator: discriminator, Name: name, Count: count,
+	})
+}
+
 // callee returns the name of a called function in the profile: the one of its names that its own
 // probes use, if any.
-func (b *probeBuilder) callee(f *function, probes []symbolize.Probe) string {
+func (b *probeBuilder) callee(f *function) string {
 	name, known := b.called[f]
 	if known {
 		return name
 	}
 	name = f.name.name
 	names := probedNames(f.symbol)
-	for _, p := range within(probes, f.symbol.Low, f.symbol.High) {
+	for _, p := range within(b.probes, f.symbol.Low, f.symbol.High) {
 		root := p.Body
 		for root.Caller != nil {
 			root = root.Caller
@@ -250,7 +296,7 @@ func (b *probeBuilder) name(name string) sampleprof.NameRef {
 }
 
 // add adds a function with all bodies inlined into it to the profile.
-func (b *probeBuilder) add(root *probedBody) {
+func (b *probeBuilder) add(root *probeNode) {
 	f := sampleprof.Function{Name: b.name(root.function.Name), HeadCount: root.head}
 	f.Records, f.Total = b.flatten(root)
 	b.profile.AddFunction(f)
@@ -258,25 +304,25 @@ func (b *probeBuilder) add(root *probedBody) {
 
 // settle raises the count of each call probe to the sum of its targets' counts. The body's total
 // stays the same.
-func (b *probedBody) settle() {
+func (n *probeNode) settle() {
 	type place struct {
 		line          uint16
 		discriminator uint32
 	}
 	called := make(map[place]uint64)
-	for _, r := range b.records {
+	for _, r := range n.records {
 		if at := (place{r.Line, r.Discriminator}); r.Kind == sampleprof.KindTarget {
 			called[at] = saturating.Add(called[at], r.Count)
 		}
 	}
-	for _, r := range b.records {
+	for _, r := range n.records {
 		if at := (place{r.Line, r.Discriminator}); r.Kind == sampleprof.KindCount {
 			called[at] -= min(called[at], r.Count)
 		}
 	}
-	for i, r := range b.records {
+	for i, r := range n.records {
 		if at := (place{r.Line, r.Discriminator}); r.Kind == sampleprof.KindCount && called[at] > 0 {
-			b.records[i].Count = saturating.Add(r.Count, called[at])
+			n.records[i].Count = saturating.Add(r.Count, called[at])
 			delete(called, at)
 		}
 	}
@@ -284,14 +330,14 @@ func (b *probedBody) settle() {
 
 // flatten returns the records of a body, including those of inlined bodies, and the sum of their
 // counts.
-func (b *probeBuilder) flatten(root *probedBody) ([]sampleprof.Record, uint64) {
+func (b *probeBuilder) flatten(root *probeNode) ([]sampleprof.Record, uint64) {
 	type open struct {
-		body *probedBody
+		body *probeNode
 		head int // index of the KindInlined record of body
 	}
 	var records []sampleprof.Record
 	stack := []open{{root, -1}}
-	enter := func(body *probedBody) {
+	enter := func(body *probeNode) {
 		body.settle()
 		records = append(records, sampleprof.Record{Kind: sampleprof.KindChecksum, Count: body.function.Checksum})
 		records = append(records, body.records...)
@@ -299,9 +345,9 @@ func (b *probeBuilder) flatten(root *probedBody) ([]sampleprof.Record, uint64) {
 	enter(root)
 	for {
 		top := &stack[len(stack)-1]
-		if n := len(top.body.inlined); n > 0 {
-			inner := top.body.inlined[n-1]
-			top.body.inlined = top.body.inlined[:n-1]
+		if n := len(top.body.inner); n > 0 {
+			inner := top.body.inner[n-1]
+			top.body.inner = top.body.inner[:n-1]
 			stack = append(stack, open{inner, len(records)})
 			records = append(records, sampleprof.Record{Kind: sampleprof.KindInlined, Line: uint16(inner.site), Name: b.name(inner.function.Name)})
 			enter(inner)

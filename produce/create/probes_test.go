@@ -89,7 +89,7 @@ func sampleFacts(p *sampleprof.Profile) map[string]uint64 {
 			targets := make(map[string]uint64)
 			for i := 0; i < len(records); i++ {
 				r := records[i]
-				key := at + " " + location(uint32(r.Line), r.Discriminator)
+				key := at + " " + locationText(uint32(r.Line), r.Discriminator)
 				switch r.Kind {
 				case sampleprof.KindCount:
 					facts[key] += r.Count

@@ -66,7 +66,8 @@ func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Qual
 	return q
 }
 
-// The report's quality is that of naiveQuality, for ranges and for addresses.
+// The quality in the report equals the quality that naiveQuality computes, for ranges and for
+// addresses.
 func TestQuality(t *testing.T) {
 	f, err := symbolize.Open(testenv.Corpus(t, "create", "vec", "vec12d5"))
 	require.NoError(t, err)

@@ -56,9 +56,9 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// raise raises counts of calls to the sums of their targets where f differs from made, for branch
-// stacks. Package create does so because a call ran at least as often as it was recorded. The
-// reference programs do not.
+// raise raises the counts of calls in a reference profile f to the sums of their targets, where f
+// differs from made. Package create does so for branch stacks, because a call ran at least as often
+// as it was recorded. The reference programs do not.
 func (f flat) raise(made flat) {
 	sums := make(map[string]uint64)
 	for k, n := range made.targets {
@@ -71,7 +71,7 @@ func (f flat) raise(made flat) {
 	}
 }
 
-// same compares maps and shows a few differences.
+// same fails the test if two maps differ, and shows a few of the differences.
 func same(t *testing.T, what string, got, want map[string]uint64) {
 	different := 0
 	for _, k := range slices.Sorted(maps.Keys(union(got, want))) {
@@ -92,7 +92,7 @@ func union(a, b map[string]uint64) map[string]uint64 {
 	return u
 }
 
-// Known reasons why google/autofdo's HEAD has another count.
+// Known reasons why google/autofdo's HEAD has another count than this package.
 const (
 	alias   = "an alias is a function of its own there, counted twice"
 	statics = "static functions of one name are one there, with the body of the first"
@@ -101,8 +101,8 @@ const (
 	under   = "calls of functions under the threshold are lost there"
 )
 
-// headCases are recordings of the corpus with HEAD's profiles. differences has the reasons why the
-// counts of a function may differ.
+// headCases are recordings of the corpus with profiles that google/autofdo's HEAD made from them.
+// differences has the reasons why the counts of a function may differ.
 var headCases = []struct {
 	binary, samples, head string
 	options               Options
@@ -119,7 +119,8 @@ var headCases = []struct {
 		"propagatemark": trees, "luaC_barrierback_": trees}},
 }
 
-// Profiles differ from those that HEAD makes from the same samples only for known reasons.
+// Profiles differ from those that google/autofdo's HEAD makes from the same samples only for known
+// reasons.
 func TestDifferencesFromHead(t *testing.T) {
 	for _, h := range headCases {
 		t.Run(h.head, func(t *testing.T) {

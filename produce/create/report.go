@@ -11,30 +11,30 @@ import (
 
 // Errors for samples that do not make a profile.
 var (
-	// ErrBuild: the recording is of another build of the binary.
+	// ErrBuild is returned if the recording is of another build of the binary.
 	ErrBuild = errors.New("the recording is of another build of the binary")
 
-	// ErrNoCode: no sample lies in a function of the binary.
+	// ErrNoCode is returned if no sample is in a function of the binary.
 	ErrNoCode = errors.New("no sample lies in a function of the binary")
 
-	// ErrNoBranches: branches were asked for, and there are none.
+	// ErrNoBranches is returned with [NeedRanges] if the samples have no branches.
 	ErrNoBranches = errors.New("the samples have no branches")
 
-	// ErrThreshold: no function has more samples than the threshold.
+	// ErrThreshold is returned if no function has more samples than the threshold.
 	ErrThreshold = errors.New("no function is over the threshold")
 
-	// ErrNoDeclarations: debug info lacks the lines of declarations, from which a profile counts
-	// its lines. Clang omits them with -g1.
+	// ErrNoDeclarations is returned if debug info lacks the lines of declarations. A profile counts
+	// the lines of a function from its declaration. Clang omits these lines with -g1.
 	ErrNoDeclarations = errors.New("debug info has no lines of declarations")
 
-	// ErrNoProbes: no function that was sampled has pseudo probes.
+	// ErrNoProbes is returned if no sampled function has pseudo probes.
 	ErrNoProbes = errors.New("no function that was sampled has pseudo probes")
 
-	// ErrNoContexts: no sample has both a call stack and a branch stack, or the machine's code is
-	// not known.
+	// ErrNoContexts is returned if no sample has both a call stack and a branch stack, or if
+	// instructions of the machine cannot be decoded.
 	ErrNoContexts = errors.New("no sample has both a call stack and a branch stack of code that is known")
 
-	// ErrNoLines: debug info has no lines for the code that was sampled.
+	// ErrNoLines is returned if debug info has no lines for the sampled code.
 	ErrNoLines = errors.New("debug info says nothing of the code that was sampled")
 )
 
@@ -84,9 +84,9 @@ type Report struct {
 	Missing []string
 	Hottest string
 
-	// Stubs lists the functions of which GCC inlined only the beginning at a place that ran. The
-	// rest is a symbol such as f.part.0, which the inlined beginning calls. The profile has a call
-	// of the function at such a place.
+	// Stubs lists functions that GCC inlined in part at a place that ran: only the beginning is
+	// inlined, and it calls the rest, a symbol such as f.part.0. The profile has a call of the
+	// whole function at such a place.
 	Stubs []string
 }
 
@@ -130,7 +130,7 @@ const (
 	certain          = 10
 )
 
-// judge measures the quality of the profile's samples.
+// judge measures how far the samples of the profile can be trusted.
 func (c *creation) judge(set *samples.Set) Quality {
 	q := Quality{Exact: set.Exact, Branches: c.report.Ranges}
 	sampled := slices.DeleteFunc(slices.Clone(c.functions), func(f *function) bool { return f.weight == 0 })
@@ -161,8 +161,7 @@ func (c *creation) judge(set *samples.Set) Quality {
 	return q
 }
 
-// uncertain returns the weight of the function's code that has fewer samples than the constant
-// certain.
+// uncertain returns the weight of the function's code that has fewer than 10 samples.
 func (f *function) uncertain() float64 {
 	few := uint64(0)
 	for _, s := range f.stretches() {

@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,9 +16,9 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// maxOther limits the share of samples whose function has another name in the binary than in the
-// recording. With a larger share, the recording is of another build. For the same build the share
-// is 0 if names are mangled; demangled names differ between demanglers.
+// maxOther limits the share of samples that are in functions of another name than the recording
+// says. With a larger share, the recording is of another build. For the same build the share is 0
+// if names are mangled. Demangled names differ between demanglers.
 const maxOther = 0.001
 
 // CheckBuild compares the function names in a recording with the names in the binary. It returns
@@ -25,13 +26,13 @@ const maxOther = 0.001
 // accepts a recording without names; most recordings of perf have build IDs instead. [Profile]
 // calls CheckBuild.
 //
-// Assembly functions jump into the middle of others, such as mempcpy into memmove, and callgrind
-// keeps the name of the first function after the jump. So CheckBuild accepts a name in another
-// function if the recording also has the name at the start of its own function, but not at the
-// sampled address before that start. If the function had moved, the recording would have the name
-// there, too.
+// Callgrind keeps the name of a function after a jump into the middle of another function. Assembly
+// functions do that, such as mempcpy into memmove. So CheckBuild accepts samples of memmove under
+// the name of mempcpy if the recording also has that name at the start of mempcpy, and another name
+// before that start. If mempcpy had moved since the recording, its name would also be before the
+// start.
 func CheckBuild(f *symbolize.File, set *samples.Set) error {
-	c := buildCheck{locator: locator{file: f}, begun: make(map[string]bool), others: make(map[string]misnamed)}
+	c := buildCheck{locator: locator{file: f}, begun: make(map[string]bool), others: make(map[string]mismatch)}
 	for offset, n := range set.Addresses.All() {
 		name := set.Names[offset]
 		if name != "" {
@@ -42,31 +43,40 @@ func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	if c.err != nil {
 		return c.err
 	}
-	var other misnamed
+	sum := mismatch{all: c.all}
 	for _, name := range slices.Sorted(maps.Keys(c.others)) {
-		if !c.begun[name] {
-			other.add(c.others[name])
+		if other := c.others[name]; !c.begun[name] {
+			sum.bad = saturating.Add(sum.bad, other.bad)
+			if other.most > sum.most {
+				sum.most, sum.example = other.most, other.example
+			}
 		}
 	}
-	if share := float64(other.all) / max(float64(c.all), 1); share > maxOther {
-		return fmt.Errorf("create: %s: %w: %.1f%% of the samples are in functions of other names, such as %s",
-			f.Path(), ErrBuild, 100*share, other.example)
+	return sum.check(f, maxOther, "samples are in functions of other names")
+}
+
+// A mismatch counts samples or branches, and those among them that contradict the binary.
+type mismatch struct {
+	all, bad uint64
+	most     uint64 // largest n of an add
+	example  string // description of the samples of that add
+}
+
+// add adds n samples that contradict the binary, with a description of their place.
+func (m *mismatch) add(n uint64, format string, args ...any) {
+	m.bad = saturating.Add(m.bad, n)
+	if n > m.most {
+		m.most, m.example = n, fmt.Sprintf(format, args...)
+	}
+}
+
+// check returns [ErrBuild] if the share of samples that contradict the binary is above limit. what
+// says how they do that.
+func (m *mismatch) check(f *symbolize.File, limit float64, what string) error {
+	if share := float64(m.bad) / max(float64(m.all), 1); share > limit {
+		return fmt.Errorf("create: %s: %w: %.1f%% of the %s, such as %s", f.Path(), ErrBuild, 100*share, what, m.example)
 	}
 	return nil
-}
-
-// A misnamed counts the samples for which the recording has another function name than the binary.
-type misnamed struct {
-	all     uint64
-	most    uint64 // most samples at one address, which example describes
-	example string
-}
-
-func (m *misnamed) add(more misnamed) {
-	m.all = saturating.Add(m.all, more.all)
-	if more.most > m.most {
-		m.most, m.example = more.most, more.example
-	}
 }
 
 // A buildCheck counts the samples whose function has another name in the binary than in the
@@ -74,9 +84,9 @@ func (m *misnamed) add(more misnamed) {
 type buildCheck struct {
 	locator
 	all    uint64
-	begun  map[string]bool // names that the recording has at the start of the function of that name
-	others map[string]misnamed
-	last   string // the recording's name at the previous sampled address
+	begun  map[string]bool     // names that the recording has at the start of the function of that name
+	others map[string]mismatch // by name in the recording: samples in functions of other names
+	last   string              // the recording's name at the previous sampled address
 
 	low  uint64 // start of the function of the latest comparison
 	name string // the recording's name in the latest comparison
@@ -102,15 +112,15 @@ func (c *buildCheck) compare(offset uint64, name string, n uint64) {
 	switch {
 	case !c.same:
 		other := c.others[name]
-		other.add(misnamed{n, n, fmt.Sprintf("%s at %#x, which is %s now", name, addr, s.Names[0])})
+		other.add(n, "%s at %#x, which is %s now", name, addr, s.Names[0])
 		c.others[name] = other
 	case addr == s.Low && name != c.last:
 		c.begun[name] = true
 	}
 }
 
-// wholeName returns the name of a function, given a recording's name for a part of it, such as
-// "f.cold" or, demangled, "f() [clone .cold]".
+// wholeName returns the name of a function, given the name that a recording has for the function or
+// a part of it. A part is called "f.cold" or, demangled, "f() [clone .cold]".
 func wholeName(shown string) string {
 	shown, _, _ = strings.Cut(shown, " [clone ")
 	return SelectedSuffixes.canonical(shown).copy
@@ -134,9 +144,9 @@ func sameName(shown, symbol string) bool {
 	return err == nil && mayShow(shown, tree)
 }
 
-// mayShow reports whether a text can be another demangler's form of a symbol: the text contains the
-// last component of the symbol's name. Demanglers differ in details, such as the types of a generic
-// lambda's parameters.
+// mayShow reports whether a text can be a demangled form of a symbol, by any demangler: the text
+// contains the last component of the symbol's name. Demanglers differ in details, such as the types
+// of a generic lambda's parameters.
 func mayShow(shown string, symbol demangle.AST) bool {
 	switch last := mangled.Last(symbol).(type) {
 	case *demangle.Name:
@@ -160,10 +170,10 @@ func mayShow(shown string, symbol demangle.AST) bool {
 
 func withoutBlanks(text string) string { return strings.ReplaceAll(text, " ", "") }
 
-// maxMisplaced limits the share of samples at addresses without a fitting instruction. With a
-// larger share, the recording is of another build. For the right build the share is 0, except for
-// data between instructions, which hand-written assembly has, and for code that the kernel changes
-// at run time.
+// maxMisplaced limits the share of samples at addresses where no instruction begins, and of
+// branches at instructions that do not branch. With a larger share, the recording is of another
+// build. For the right build the share is 0, except for data between the instructions of
+// hand-written assembly, and for code that the kernel changes at run time.
 const maxMisplaced = 0.01
 
 // CheckCode compares the addresses of a recording with the instructions of the binary. It returns
@@ -188,26 +198,23 @@ func CheckCode(f *symbolize.File, set *samples.Set) error {
 	if c.err != nil {
 		return c.err
 	}
-	if share, example := c.samples.share(); share > maxMisplaced {
-		return fmt.Errorf("create: %s: %w: %.1f%% of the samples are at addresses where no instruction begins, such as %s", f.Path(), ErrBuild, 100*share, example)
-	}
-	if share, example := c.branches.share(); share > maxMisplaced {
-		return fmt.Errorf("create: %s: %w: %.1f%% of the branches are at instructions that do not branch, such as %s", f.Path(), ErrBuild, 100*share, example)
-	}
-	return nil
+	return cmp.Or(
+		c.samples.check(f, maxMisplaced, "samples are at addresses where no instruction begins"),
+		c.branches.check(f, maxMisplaced, "branches are at instructions that do not branch"))
 }
 
 // A codeCheck counts the samples and branches that do not fit the instructions of the binary.
 type codeCheck struct {
 	locator
 	code              *decoder
-	samples, branches misplaced
+	samples, branches mismatch
 
 	low    uint64      // start of the function that begins describes
 	begins []beginning // for each byte of the function, as far as it was decoded
 }
 
-// A beginning is the kind of instruction that begins at a byte of a function, if any.
+// A beginning is the kind of instruction that begins at a byte of a function, or nothing if none
+// does.
 type beginning byte
 
 const (
@@ -216,19 +223,9 @@ const (
 	branchInstruction
 )
 
-// A misplaced counts samples or branches, and those among them that do not fit the instructions.
-type misplaced struct {
-	all, bad, most uint64
-	example        string
-}
-
-func (m *misplaced) share() (float64, string) {
-	return float64(m.bad) / max(float64(m.all), 1), m.example
-}
-
 // add adds n samples at a file offset, where an instruction must begin. If branch is set, it must
 // be an instruction that can branch.
-func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) {
+func (c *codeCheck) add(to *mismatch, offset, n uint64, branch bool) {
 	s, addr, ok := c.at(offset)
 	if !ok {
 		return
@@ -242,10 +239,7 @@ func (c *codeCheck) add(to *misplaced, offset, n uint64, branch bool) {
 	}
 	to.all = saturating.Add(to.all, n)
 	if c.begins[at] == nothing || branch && c.begins[at] != branchInstruction {
-		to.bad = saturating.Add(to.bad, n)
-		if n > to.most {
-			to.most, to.example = n, fmt.Sprintf("%#x in %s", addr, s.Names[0])
-		}
+		to.add(n, "%#x in %s", addr, s.Names[0])
 	}
 }
 

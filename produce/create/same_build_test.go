@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A program is one that a test has built.
+// A program is a program that a test has compiled.
 type program struct{ dir, path string }
 
 // built caches the programs that compile has built, by command and source.
@@ -165,7 +165,8 @@ __attribute__((noinline)) int work(int n) {
 int main(int argc, char **argv) { return work(100 * argc) == 1; }
 `
 
-// A recording is accepted if it has code under the name of another function that jumped there.
+// Callgrind keeps the name of a function after a jump into the middle of another function. Such a
+// recording is accepted.
 func TestBuildWithJumpsIntoFunctions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("assembly of x86-64")
@@ -231,8 +232,8 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// A recording is accepted if callgrind keeps the name of a cold part after that jumped back into
-// the function.
+// Callgrind keeps the name of a cold part, such as f.cold, after a jump from it back into the
+// function. Such a recording is accepted.
 func TestBuildWithColdPieces(t *testing.T) {
 	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", stacked, "-g", "-O1")
 	f, b := p.open(t)

@@ -19,7 +19,7 @@ func estimateCalls(groups []*group) {
 		}
 	}
 	for _, g := range groups {
-		for _, w := range g.wholes {
+		for _, w := range g.copies {
 			for b := range w.body.all {
 				for i, c := range b.calls {
 					b.calls[i].n = called[c.callee].share(c.n)
@@ -35,7 +35,7 @@ func (g *group) estimateHead() {
 	for _, f := range g.parts {
 		g.during = saturating.Add(g.during, f.during)
 	}
-	for _, w := range g.wholes {
+	for _, w := range g.copies {
 		if g.during > 0 {
 			w.head = max(w.head, 1)
 		}

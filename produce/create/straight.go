@@ -37,14 +37,15 @@ func newDecoder(f *elf.File) *decoder {
 	return d
 }
 
-// Numbers of bytes: window is how much code is read from the file at a time, and no instruction is
-// longer than maxInstruction.
+// window is the number of bytes of code that are read from the file at a time. maxInstruction is
+// the length of the longest instruction.
 const (
 	window         = 4 << 10
 	maxInstruction = 16
 )
 
-// at returns the code from an address on, at least one instruction, or nil if the address has none.
+// at returns the code of the binary from an address on, at least one instruction. It returns nil if
+// there is no code at the address.
 func (d *decoder) at(addr uint64) []byte {
 	if skip := addr - d.base; addr >= d.base && skip+maxInstruction <= uint64(len(d.code)) {
 		return d.code[skip:]
@@ -114,8 +115,9 @@ func (d *decoder) crosses(begin, end uint64) bool {
 	return false
 }
 
-// transfer returns the address of the first instruction that may branch. If there is none, it
-// returns the last instruction before end or before code that cannot be decoded.
+// transfer returns the address of the first instruction, from address at on, that may branch. If
+// there is none, it returns the address of the last instruction before end or before code that
+// cannot be decoded.
 func (d *decoder) transfer(at, end uint64) uint64 {
 	last := at
 	for d != nil && at < end {
@@ -129,9 +131,9 @@ func (d *decoder) transfer(at, end uint64) uint64 {
 	return last
 }
 
-// EndRanges sets the end of ranges of which the recording has only the beginning, the Landings of
-// the Set. Such a range ends at the first instruction that may branch, or at the end of the
-// function. [Profile] calls EndRanges itself.
+// EndRanges completes the ranges in set.Landings. For these, the recording has only the beginning:
+// the target of a branch. EndRanges moves them to set.Ranges, with an end at the first instruction
+// that may branch, or at the end of the function. [Profile] calls EndRanges itself.
 func EndRanges(f *symbolize.File, set *samples.Set) error {
 	code, l, landings := newDecoder(f.ELF()), locator{file: f}, set.Landings
 	set.Landings = samples.Sums[uint64]{}

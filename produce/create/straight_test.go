@@ -18,7 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Ranges that contain an instruction which leaves the code are detected, whatever code follows it.
+// A range is recognised as impossible if it contains an instruction that never continues with the
+// next one, such as a return, whatever code follows it.
 func TestCrosses(t *testing.T) {
 	for _, c := range []struct {
 		machine elf.Machine

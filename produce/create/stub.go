@@ -12,18 +12,19 @@ import (
 // reads the profile, but the counts of the rest are elsewhere. So such a stub is written as a call
 // of f, and its counts are added to those of f.
 
-// A stub is a place at which GCC inlined only the beginning of a function, which calls the rest.
+// A stub is a place at which GCC inlined only the beginning of a function. The inlined code calls
+// the rest of the function, a symbol such as f.part.0.
 type stub struct {
 	rest  *function // the symbol with the rest, such as f.part.0
 	body  body      // counts of the inlined beginning
 	calls uint64    // recorded calls of the rest
 
-	outer *body // the body that contains the stub, at location where
-	where where
+	outer    *body // the body that contains the stub, at location where
+	location location
 }
 
-// collectRests sets c.rests and c.hasRest from the symbols, such as f.part.0, that hold the rest of
-// a function.
+// collectRests sets c.rests and c.hasRest from the symbols, such as f.part.0, that contain the rest
+// of a split function.
 func (c *creation) collectRests(functions map[uint64]*function) {
 	if c.options.Suffixes == NoSuffixes {
 		return
@@ -37,8 +38,8 @@ func (c *creation) collectRests(functions map[uint64]*function) {
 	}
 }
 
-// findStubs finds the functions that were inlined in part: the inlined code of f calls the rest of
-// f, such as f.part.0.
+// findStubs finds the functions that were inlined in part. It recognises them by a call in the
+// inlined code of f to the rest of f, such as f.part.0.
 func (p *mapper) findStubs(spans []symbolize.Span) {
 	if len(p.rests) == 0 {
 		return
@@ -65,8 +66,9 @@ func (p *mapper) findStubs(spans []symbolize.Span) {
 	}
 }
 
-// isStub reports whether rest is the rest of an inlined function. If the call is in a copy of the
-// function itself, it is recursion and not a stub.
+// isStub reports whether the symbol rest, such as f.part.0, is the rest of an inlined function f.
+// It returns false if the call is in f itself or in another inlined copy of f, because that is
+// recursion.
 func (p *mapper) isStub(i *symbolize.Instance, rest *function) bool {
 	name := rest.name.name
 	if p.inlinedName(i) != name || p.function.name.name == name {
@@ -85,9 +87,10 @@ func (c *creation) inlinedName(i *symbolize.Instance) string {
 	return c.unify(c.options.Suffixes.canonical(i.Function.Linkage()).name)
 }
 
-// newStub adds a stub at a location of site outer, and returns the stub's site.
-func (p *mapper) newStub(outer site, w where, d discriminator, rest *function) site {
-	s := &stub{rest: rest, outer: outer.body, where: w}
+// newStub adds a stub at a location of the site outer, and returns the site for the counts of the
+// stub.
+func (p *mapper) newStub(outer site, w location, d discriminator, rest *function) site {
+	s := &stub{rest: rest, outer: outer.body, location: w}
 	p.placed.stubs = append(p.placed.stubs, s)
 	return site{
 		body: &s.body, stub: s,
@@ -102,11 +105,11 @@ func (p *mapper) callStubs() {
 		s.body.total()
 		n := s.entries()
 		if n > 0 {
-			s.outer.call(s.where, s.rest, n)
+			s.outer.call(s.location, s.rest, n)
 			p.report.Stubs = append(p.report.Stubs, s.rest.name.name)
 		}
 		if p.sameUnit && p.options.Combine == CombineMax {
-			s.outer.count(s.where, 0, n, CombineMax)
+			s.outer.count(s.location, 0, n, CombineMax)
 		}
 	}
 }
@@ -121,8 +124,7 @@ func (s *stub) entries() uint64 {
 	return n
 }
 
-// stubs returns the inlined beginnings of functions whose rest was not inlined, by the symbol of
-// the function.
+// stubs returns all stubs, by the function that was inlined in part.
 func (c *creation) stubs() map[symbol][]*stub {
 	all := make(map[symbol][]*stub)
 	for _, f := range c.functions {
@@ -135,20 +137,20 @@ func (c *creation) stubs() map[symbol][]*stub {
 	return all
 }
 
-// addStubs adds the counts and entries of stubs to the function whose beginning they are. If no
-// other entry of the function was seen, its head count is that of f.part.0. That already includes
-// the calls by the stubs, so addStubs subtracts these.
+// addStubs adds the counts and entries of stubs to the function that was inlined in part, f. If no
+// other entry of f was seen, the head count of f is that of f.part.0. It already includes the calls
+// by the stubs, so addStubs subtracts them.
 func (g *group) addStubs(stubs []*stub, estimated bool) {
 	entered := slices.ContainsFunc(g.parts, (*function).entered)
 	for _, s := range stubs {
-		w := &whole{body: s.body}
+		w := &functionCopy{body: s.body}
 		if !estimated {
 			w.head = s.entries()
 		}
 		if !estimated && !entered {
 			w.head -= s.calls
 		}
-		g.wholes = append(g.wholes, w)
+		g.copies = append(g.copies, w)
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// Suffixes selects the suffixes of compilers that are cut from names.
+// Suffixes selects which suffixes that compilers add, such as .isra.0, are cut from the names of
+// functions.
 type Suffixes int
 
 const (
@@ -28,7 +29,7 @@ type strippedName struct {
 	cold     bool   // the part is only reached by jumps
 }
 
-// canonical cuts those suffixes off a symbol's name, such as .part.0, that s selects.
+// canonical cuts the suffixes that s selects, such as .part.0, off a symbol's name.
 func (s Suffixes) canonical(name string) strippedName {
 	switch s {
 	case NoSuffixes:
@@ -57,8 +58,9 @@ func (s Suffixes) canonical(name string) strippedName {
 	}
 }
 
-// InlinedName returns the name that an inlined function has in a profile.
+// InlinedName returns the name that a profile has for an inlined function. For a constructor or
+// destructor, this is the variant for base classes.
 func InlinedName(f *symbolize.Function) string { return unifyConstructor(f.Linkage()) }
 
-// Name returns a symbol's name without the selected suffixes.
+// Name returns a symbol's name without the suffixes that s selects.
 func (s Suffixes) Name(symbol string) string { return s.canonical(symbol).name }

@@ -77,14 +77,14 @@ func TestDiscriminators(t *testing.T) {
 func TestCopies(t *testing.T) {
 	var b body
 	for _, c := range []struct{ copy, n uint64 }{{1, 10}, {2, 5}, {1, 12}, {0, 3}} {
-		b.count(where{7, 1}, c.copy, c.n, CombineMax)
+		b.count(location{7, 1}, c.copy, c.n, CombineMax)
 	}
-	b.count(where{3, 0}, 0, 1, CombineMax)
+	b.count(location{3, 0}, 0, 1, CombineMax)
 	b.settle(CombineMax)
 	b.total()
-	assert.Equal(t, []count{{where{3, 0}, 0, 1}, {where{7, 1}, 0, 17}}, b.counts)
+	assert.Equal(t, []count{{location{3, 0}, 0, 1}, {location{7, 1}, 0, 17}}, b.counts)
 	assert.Equal(t, uint64(1), b.entry())
-	b.count(where{7, 1}, 0, 40, CombineMax)
+	b.count(location{7, 1}, 0, 40, CombineMax)
 	b.settle(CombineMax)
 	b.total()
 	assert.Equal(t, uint64(40), b.counts[1].n)
@@ -95,19 +95,19 @@ func TestInlinedCopies(t *testing.T) {
 	var b body
 	callee, helper := symbol{"a.c", "f"}, new(function)
 	for n := range uint64(3) {
-		in := b.inline(where{5, 0}, callee)
-		in.count(where{2, 0}, 0, 10+n, CombineMax)
-		in.call(where{1, 0}, helper, n)
-		in.inline(where{1, 0}, symbol{"a.c", "g"}).count(where{4, 0}, 0, n, CombineSum)
+		in := b.inline(location{5, 0}, callee)
+		in.count(location{2, 0}, 0, 10+n, CombineMax)
+		in.call(location{1, 0}, helper, n)
+		in.inline(location{1, 0}, symbol{"a.c", "g"}).count(location{4, 0}, 0, n, CombineSum)
 	}
-	b.inline(where{5, 0}, symbol{"b.c", "f"}).count(where{2, 0}, 0, 1, CombineMax)
+	b.inline(location{5, 0}, symbol{"b.c", "f"}).count(location{2, 0}, 0, 1, CombineMax)
 	b.settle(CombineSum)
 	require.Len(t, b.inlined, 2)
 	f := b.inlined[0].body
-	assert.Equal(t, []count{{where{2, 0}, 0, 33}}, f.counts)
-	assert.Equal(t, []called{{where{1, 0}, helper, 3}}, f.calls)
+	assert.Equal(t, []count{{location{2, 0}, 0, 33}}, f.counts)
+	assert.Equal(t, []called{{location{1, 0}, helper, 3}}, f.calls)
 	require.Len(t, f.inlined, 1)
-	assert.Equal(t, []count{{where{4, 0}, 0, 3}}, f.inlined[0].body.counts)
-	assert.Equal(t, []count{{where{2, 0}, 0, 1}}, b.inlined[1].body.counts)
+	assert.Equal(t, []count{{location{4, 0}, 0, 3}}, f.inlined[0].body.counts)
+	assert.Equal(t, []count{{location{2, 0}, 0, 1}}, b.inlined[1].body.counts)
 	assert.Equal(t, uint64(33), b.entry())
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// tailCalls finds the functions that are missing in a call stack because they ended with a jump to
-// the next function instead of a call. Like llvm-profgen, it searches for a sequence of recorded
-// jumps from the called function to the next function on the stack. It accepts the sequence only if
-// there is no other one.
+// tailCalls finds functions that are missing in a call stack. They are missing because they ended
+// with a jump to the next function instead of a call. Like llvm-profgen, it searches for a sequence
+// of recorded jumps from the called function to the next function on the stack. It accepts a
+// sequence only if there is no other one.
 type tailCalls struct {
 	callees map[uint64][]string // by address of a call: names of the functions called there, sorted
 	jumps   map[string][]uint64 // by name of a function: addresses of its jumps to other functions, sorted
@@ -16,8 +16,8 @@ type tailCalls struct {
 	known   map[[2]string]way
 }
 
-// A way describes the sequences of jumps from one function to another. It has the jumps if there is
-// exactly one sequence.
+// A way describes the sequences of jumps that lead from one function to another. If there is
+// exactly one sequence, jumps has the addresses of its jumps.
 type way struct {
 	ways  int // number of sequences, 2 for two or more
 	jumps []uint64
@@ -75,7 +75,7 @@ func (t *tailCalls) between(call uint64, to string) []uint64 {
 	return only.jumps
 }
 
-// or returns the sequences of jumps that are in w or in other.
+// or returns the way that has the sequences of jumps of w and of other.
 func (w way) or(other way) way {
 	if w.ways == 0 {
 		return other
@@ -86,8 +86,8 @@ func (w way) or(other way) way {
 	return w
 }
 
-// way returns the sequences of jumps from one function to another that do not return to a function
-// in around, which are the functions already passed.
+// way searches for the sequences of jumps from one function to another. around lists the functions
+// that the search has already passed. A sequence visits no function twice.
 func (t *tailCalls) way(from, to string, around []string) way {
 	if from == to {
 		return way{ways: 1}

@@ -28,7 +28,8 @@ type function struct {
 	name    strippedName
 }
 
-// A step is an address at which the count of executions rises or falls by count.
+// A step is an address at which the number of executions rises or falls by count, because a range
+// of code begins or ends there.
 type step struct {
 	at    uint64
 	up    bool
@@ -45,7 +46,7 @@ type call struct {
 // A jump is a branch within a function, with its count.
 type jump struct{ from, to, count uint64 }
 
-// tally attributes the samples and branches to the functions that contain them.
+// tally adds the samples and branches to the functions that contain them.
 func (c *creation) tally(set *samples.Set) error {
 	switch {
 	case c.options.Ranges == NeedRanges && set.Ranges.Len() == 0:
@@ -82,6 +83,7 @@ func (c *creation) sortFunctions() {
 	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
 }
 
+// whyNoCode returns the end of the message for [ErrNoCode]: why no sample is in a function.
 func (c *creation) whyNoCode() string {
 	if !c.file.HasSymbols() {
 		return "it has no symbol table with functions, it was stripped"
@@ -89,7 +91,8 @@ func (c *creation) whyNoCode() string {
 	return fmt.Sprintf("samples weigh %d; are they of this build?", c.report.Weight)
 }
 
-// A tallier finds the functions of file offsets, and creates each on first use.
+// A tallier finds the function that contains a file offset. It creates the function on the first
+// sample.
 type tallier struct {
 	*creation
 	locator
@@ -111,8 +114,9 @@ func (t *tallier) find(offset uint64) (*function, uint64) {
 	return f, addr
 }
 
-// findOther is like find for the other end of a branch or call. It keeps the locator's latest
-// result, because offsets passed to find come sorted.
+// findOther is like find, for the target of a branch or the callee of a call. It does not change
+// the locator's latest result: the offsets that are passed to find are sorted, and mostly in the
+// same function.
 func (t *tallier) findOther(offset uint64) (*function, uint64) {
 	before := t.found
 	f, addr := t.find(offset)
@@ -120,6 +124,8 @@ func (t *tallier) findOther(offset uint64) (*function, uint64) {
 	return f, addr
 }
 
+// ranges adds the ranges of a recording to the functions that contain them. It leaves out ranges
+// that cannot have run.
 func (t *tallier) ranges(set *samples.Set) {
 	code := newDecoder(t.creation.file.ELF())
 	for r, n := range set.Ranges.All() {
@@ -151,6 +157,7 @@ func (t *tallier) ranges(set *samples.Set) {
 	}
 }
 
+// addresses adds the sampled addresses of a recording to the functions that contain them.
 func (t *tallier) addresses(set *samples.Set) {
 	for offset, n := range set.Addresses.All() {
 		t.report.Weight = saturating.Add(t.report.Weight, n)
@@ -169,8 +176,8 @@ func (f *function) add(low, high, n uint64) {
 	f.counts = append(f.counts, step{low, true, n}, step{high, false, n})
 }
 
-// branches adds the branches within functions as jumps, and those to the start of a function as
-// calls. Calls include tail calls.
+// branches adds the recorded branches: a branch within a function as a jump, and a branch to the
+// start of a function as a call. So tail calls are calls.
 func (t *tallier) branches(set *samples.Set) {
 	code := newDecoder(t.creation.file.ELF())
 	for b, n := range set.Branches.All() {
@@ -214,6 +221,7 @@ func (t *tallier) callers(set *samples.Set) {
 	}
 }
 
+// times sets the time of each function's first sample.
 func (t *tallier) times(set *samples.Set) {
 	for _, offset := range slices.Sorted(maps.Keys(set.Times)) {
 		time := set.Times[offset]
@@ -236,8 +244,8 @@ func (f *function) first() (n uint64) {
 // A stretch is a range of bytes that ran equally often.
 type stretch struct{ low, high, count uint64 }
 
-// stretches returns how often the bytes of a function ran, in the order of addresses and without
-// gaps.
+// stretches returns how often the bytes of a function ran: ranges of equal counts in the order of
+// addresses, without gaps between them.
 func (f *function) stretches() []stretch {
 	slices.SortFunc(f.counts, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	var out []stretch
@@ -268,15 +276,16 @@ func (f *function) stretches() []stretch {
 	return out
 }
 
-// stretchesFrom returns the stretches from the one that contains an address on.
+// stretchesFrom returns the stretches from the one that contains an address to the last.
 func stretchesFrom(stretches []stretch, address uint64) []stretch {
 	i, _ := slices.BinarySearchFunc(stretches, address, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
 	return stretches[i:]
 }
 
-// applyThreshold marks the functions over the threshold as written. The threshold applies to the
-// sum of all symbols that have the same name without suffixes. It may later prove too low for some:
-// debug info distinguishes static functions of the same name in different files.
+// applyThreshold marks the functions over the threshold as written. It compares the threshold with
+// the sum of all symbols that have the same name without suffixes. Debug info may later show that
+// some of these symbols are different functions: static ones of the same name in several files.
+// Then assemble compares the threshold with each of them again.
 func (c *creation) applyThreshold() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {
@@ -304,8 +313,8 @@ func (c *creation) errThreshold(hottest uint64) error {
 	return fmt.Errorf("create: %w of %d: the hottest of %d functions weighs %d", ErrThreshold, c.options.MinSamples, len(c.functions), hottest)
 }
 
-// addParts adds parts of chosen functions, such as f.cold, that have no samples. Their lines then
-// get a count of 0 in the profile.
+// addParts adds the parts of functions over the threshold, such as f.cold, that have no samples.
+// The lines of these parts then get a count of 0 in the profile.
 func (c *creation) addParts(chosen map[string]bool) error {
 	if c.options.Suffixes == NoSuffixes {
 		return nil

@@ -25,15 +25,17 @@ func (b codeBranch) compare(c codeBranch) int {
 	return cmp.Or(cmp.Compare(b.from, c.from), cmp.Compare(b.to, c.to))
 }
 
-// A contextCounts counts the ranges and branches that ran in one calling context.
+// A contextCounts counts the ranges and branches that ran in one calling context, which is a chain
+// of calls.
 type contextCounts struct {
 	calls    []uint64 // addresses of the call instructions, the outermost first
 	ranges   map[codeRange]uint64
 	branches map[codeBranch]uint64
 }
 
-// An unwinder attributes code to calling contexts. It follows the branches of a sample backwards,
-// from the newest, and reconstructs the call stack before each branch, as llvm-profgen does.
+// An unwinder finds the calling context of the code between recorded branches. It follows the
+// branches of a sample backwards, from the newest to the oldest, and reconstructs the call stack
+// before each branch, as llvm-profgen does.
 type unwinder struct {
 	locator
 	code     *decoder
@@ -46,7 +48,8 @@ type unwinder struct {
 	lost  bool     // the callers are unknown from here on
 }
 
-// unwind counts what ran in each context. Its result depends only on the set.
+// unwind counts the code that ran in each calling context. Its result depends only on the
+// recording.
 func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
 	u := &unwinder{locator: locator{file: f}, code: newDecoder(f.ELF()), contexts: make(map[string]*contextCounts), starts: make(map[uint64][]uint32)}
 	for t, n := range set.Traces() {
@@ -78,8 +81,8 @@ func (u *unwinder) trace(t samples.Trace, n uint64) {
 	}
 }
 
-// enter initialises the stack with the calls of a sample. An address that is not a call shows that
-// the profiler unwound incorrectly, so enter drops the calls further out.
+// enter sets the stack to the calls of a sample's call stack. If one of these addresses is not a
+// call, the profiler has unwound the stack incorrectly. Then enter drops the calls outside of it.
 func (u *unwinder) enter(calls []uint64) {
 	u.stack, u.lost = u.stack[:0], false
 	for _, offset := range calls {
@@ -152,7 +155,7 @@ func (u *unwinder) branch(from, to uint64) {
 	}
 }
 
-// in returns the counts of the context on the stack.
+// in returns the counts of the calling context that the stack shows now.
 func (u *unwinder) in() *contextCounts {
 	calls := u.stack[:len(u.stack)-1]
 	for i, c := range slices.Backward(calls) {
@@ -174,8 +177,9 @@ func (u *unwinder) in() *contextCounts {
 	return c
 }
 
-// withoutRecursion replaces adjacent repetitions of a sequence of calls by one: first of sequences
-// of one call, then of two, and so on. It changes its argument.
+// withoutRecursion removes recursion from a chain of calls: it replaces adjacent repetitions of a
+// sequence by one. It does so first for sequences of one call, then of two, and so on. It changes
+// its argument.
 func withoutRecursion[T comparable](calls []T) []T {
 	for size := 1; size <= len(calls)/2; size++ {
 		kept := calls[:0]
@@ -190,8 +194,8 @@ func withoutRecursion[T comparable](calls []T) []T {
 	return calls
 }
 
-// frameless reports whether the function has no stack frame at an address, in its prologue or
-// epilogue. Call stacks from frame pointers then lack the function's caller.
+// frameless reports whether an address is in the prologue or epilogue of a function, where the
+// function has no stack frame. A call stack from frame pointers then lacks the function's caller.
 func (u *unwinder) frameless(addr uint64) bool {
 	s, ok := u.symbol(addr)
 	if !ok {
@@ -204,8 +208,8 @@ func (u *unwinder) frameless(addr uint64) bool {
 	return here.Size > 0 && u.code.decode(addr+here.Size).Returns
 }
 
-// call returns the address of the call instruction whose last byte is at address last. It returns 0
-// if no call instruction ends there.
+// call returns the address of the call instruction that ends with the byte at address last, or 0 if
+// there is none.
 func (u *unwinder) call(last uint64) uint64 {
 	s, ok := u.symbol(last)
 	if !ok || last-s.Low > math.MaxUint32 {
@@ -247,8 +251,8 @@ func (u *unwinder) instructions(s symbolize.Symbol) []uint32 {
 	return starts
 }
 
-// anyCall returns the longest call instruction after low that ends before address end, or 0 if
-// there is none. It tries every byte, for code that cannot be decoded in sequence.
+// anyCall returns the longest call instruction that begins after low and ends just before end, or 0
+// if there is none. It tries every byte, for code that cannot be decoded in sequence.
 func (u *unwinder) anyCall(low, end uint64) uint64 {
 	for at := max(low+1, end-min(end, maxInstruction)); at < end; at++ {
 		if in := u.code.decode(at); in.Calls && at+in.Size == end {
