@@ -40,8 +40,8 @@ func (t *abbrevTable) reset() {
 	t.sparse, t.from, t.whole = nil, tableFrom{}, false
 }
 
-// holds reports whether t is the given table, decoded at least up to code, or completely if code is
-// 0.
+// holds reports whether t contains the table that from identifies, decoded at least up to code, or
+// completely if code is 0.
 func (t *abbrevTable) holds(from tableFrom, code uint64) bool {
 	return t.from == from && (t.whole || code != 0 && t.lookup(code) != nil)
 }
@@ -87,7 +87,7 @@ func (t *abbrevTable) add(code uint64, a abbrev) {
 // are smaller, so they are decoded only once.
 const wholeTable = 16 << 10
 
-// abbrevCost is the budget that an abbreviation takes, see reading.spend.
+// abbrevCost is the number of bytes charged to the budget for an abbreviation, see reading.spend.
 const abbrevCost = 64
 
 // readAbbrevs decodes the table at an offset into t, unless t already holds it. If only is not 0,

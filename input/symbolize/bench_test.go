@@ -10,8 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// BenchmarkCode reads the debug info of one function and of all functions of a program: of the test
-// program, or of the one that AFDO_BINARY names. Bytes are those of .debug_info.
+// BenchmarkCode reads the debug info of one function and of all functions of a program. The program
+// is the test program, or the file that AFDO_BINARY names. The throughput counts the bytes of
+// .debug_info.
 func BenchmarkCode(b *testing.B) {
 	prog := os.Getenv("AFDO_BINARY")
 	if prog == "" {
@@ -35,7 +36,7 @@ func BenchmarkCode(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen reads headers and symbols.
+// BenchmarkOpen opens a program, which reads its headers and its symbol table.
 func BenchmarkOpen(b *testing.B) {
 	prog := os.Getenv("AFDO_BINARY")
 	if prog == "" {

@@ -57,7 +57,8 @@ func (i *Instance) Chain() []*Instance {
 	return chain
 }
 
-// A sweep visits the ranges of a tree in order of address.
+// A sweep moves through the code of a unit in the order of addresses. At each address it finds the
+// node and the row.
 type sweep struct {
 	tree   *tree
 	ranges []nodeRange // ranges that begin at a later address
@@ -66,7 +67,8 @@ type sweep struct {
 	aside  []nodeRange // ranges of functions that do not belong to the current symbol
 }
 
-// asideCost is the budget for a range of another function than the symbol's, see reading.spend.
+// asideCost is charged to the budget (see reading.spend) for each range that a sweep has set aside
+// because its function does not belong to the symbol.
 const asideCost = 4
 
 // A nodeHeap holds ranges, the one of the latest entry first. Later entries are inlined into
@@ -155,7 +157,8 @@ func (c *Code) add(s Span) bool {
 	return true
 }
 
-// begin drops ranges before an address, and activates the ranges that begin before it.
+// begin prepares the sweep for the symbol at an address. It drops the ranges that end before the
+// address, and activates those that contain it.
 func (s *sweep) begin(addr uint64) {
 	for _, r := range s.aside {
 		heap.Push(&s.active, r)
@@ -169,8 +172,9 @@ func (s *sweep) begin(addr uint64) {
 	}
 }
 
-// step returns the node at an address, and the end of the range with the same node and row. It
-// ignores functions that top excludes; they are in the tree for other symbols.
+// step returns the node at an address, or noNode, and the end of the addresses from there on that
+// have the same node and row. It ignores functions that top excludes, which are in the tree for
+// other symbols.
 func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	for len(s.ranges) > 0 && s.ranges[0].low <= addr {
 		heap.Push(&s.active, s.ranges[0])
@@ -202,7 +206,7 @@ func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	return n, next
 }
 
-// A topChoice records which of several functions at one address belongs to a symbol.
+// A topChoice records which of several functions at the address of a symbol belongs to the symbol.
 type topChoice struct {
 	chosen int32
 	others []int32 // functions that were not chosen, sorted

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A companion is a file that has debug info of a binary beside it: what dwz has moved out of
-// several, a split unit, or a package of these. Those below testdata/companions were made of tiny.c
-// and the like, with -g -shared -nostdlib -fPIC -O2:
+// A companion is a binary and another file with debug info of the binary: the common file of dwz, a
+// .dwo file or a .dwp package. The files in testdata/companions were made from tiny.c and similar
+// sources, with -g -shared -nostdlib -fPIC -O2:
 //
 //	gcc -gdwarf-4 ... -o shared.so; dwz -m common.dwz shared.so another.so
 //	gcc -gdwarf-5 -gsplit-dwarf ... -o split.so
@@ -34,14 +34,15 @@ func (c companion) read(t testing.TB) (binary, beside []byte) {
 	return binary, beside
 }
 
-// readAs puts the two files into a folder and reads all code of the binary.
+// readAs writes the binary and its companion into a folder under the names that they must have, and
+// reads the code of all functions of the binary. It returns the number of spans.
 func (c companion) readAs(t testing.TB, dir string, binary, beside []byte) (spans int, err error) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, c.binary), binary, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, c.beside), beside, 0o600))
 	return readAll(filepath.Join(dir, c.binary))
 }
 
-// debugBytes returns where the sections of debug info of a file are, as ranges of it.
+// debugBytes returns the byte ranges of the sections with debug info in an ELF file.
 func debugBytes(t testing.TB, data []byte) (ranges [][2]uint64) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	require.NoError(t, err)
@@ -54,7 +55,8 @@ func debugBytes(t testing.TB, data []byte) (ranges [][2]uint64) {
 	return ranges
 }
 
-// editDebugInfo changes bytes within the sections of debug info as five bytes each tell.
+// editDebugInfo returns a copy of a file with some bytes of its debug info changed. Each five bytes
+// of edits describe one change: its place and the new value.
 func editDebugInfo(data []byte, ranges [][2]uint64, edits []byte) []byte {
 	data = bytes.Clone(data)
 	for ; len(edits) >= 5; edits = edits[5:] {
@@ -78,7 +80,7 @@ func editDebugInfo(data []byte, ranges [][2]uint64, edits []byte) []byte {
 	return data
 }
 
-// Each of the files says something that the binary does not say alone.
+// Code returns more about a binary if its companion exists than without the companion.
 func TestCompanions(t *testing.T) {
 	for _, c := range companions {
 		binary, beside := c.read(t)
@@ -94,8 +96,8 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// Whatever the debug info of a binary and of a file beside it say of each other, all code is read
-// or an error of this package is told.
+// FuzzCompanion changes bytes in the debug info of a binary and of its companion. Code must then
+// return all code, or an error that this package documents.
 func FuzzCompanion(f *testing.F) {
 	type file struct {
 		data   []byte

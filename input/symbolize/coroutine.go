@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// GCC turns the body of a coroutine into two functions: the actor, which runs the body, and one
-// that destroys the frame. Debug info has no line of declaration for them; GCC counts their lines
-// from the declaration of the coroutine. Their symbols end with the type of their parameter, which
-// is the frame, and a word: _Z7numbersP17_Z7numbersl.Frame.actor. The length of the type's name
-// precedes it.
+// GCC turns the body of a coroutine into two functions: the actor, which runs the body, and a
+// function that destroys the frame of the coroutine. Debug info has no line of declaration for
+// these functions. GCC counts their lines from the declaration of the coroutine. Their symbols end
+// with the name of the frame's type, after its length, and the word ".actor" or ".destroy", for
+// example _Z7numbersP17_Z7numbersl.Frame.actor.
 
 const (
 	frameType  = ".Frame"
@@ -20,8 +20,8 @@ const (
 	destroyEnd = frameType + ".destroy"
 )
 
-// coroutineOf returns the linkage names of a coroutine and its actor, given one of the two
-// functions made from the coroutine. They are empty for other functions.
+// coroutineOf returns the linkage names of a coroutine and of its actor. symbol is one of the two
+// functions that GCC makes from the coroutine. For any other symbol, both results are empty.
 func coroutineOf(symbol string) (coroutine, actor string) {
 	symbol = strings.TrimSuffix(symbol, ".cold")
 	rest, ok := strings.CutSuffix(symbol, frameType+actorWord)
@@ -42,8 +42,10 @@ func coroutineOf(symbol string) (coroutine, actor string) {
 	return "", ""
 }
 
-// declareActors sets the declaration of functions made from a coroutine to that of the coroutine.
-// One of them may be inlined into the other, or into the coroutine itself, which starts the actor.
+// declareActors gives functions that GCC made from a coroutine the declaration of the coroutine. It
+// looks at an instance i in the code of symbol target, and at the callers of i: the actor and the
+// function that destroys the frame may be inlined into each other, and the actor into the
+// coroutine.
 func (w *worker) declareActors(i *Instance, target Symbol) error {
 	if i == nil || w.llvm {
 		return nil
@@ -68,7 +70,8 @@ func (w *worker) declareActors(i *Instance, target Symbol) error {
 	return nil
 }
 
-// declareActor sets the declaration of f to that of a coroutine of the unit, if their names match.
+// declareActor gives function f the declaration of a coroutine of the current unit, if f has the
+// name of the coroutine. coroutine and actor are linkage names.
 func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	linked, err := w.linked(w.current)
 	if err != nil {
@@ -80,8 +83,8 @@ func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	return nil
 }
 
-// declareBegun sets the declaration of a function inlined into a coroutine, if it is the
-// coroutine's actor.
+// declareBegun gives f the declaration of a coroutine into which f is inlined, if the binary has an
+// actor of this coroutine. f is then the actor.
 func (w *worker) declareBegun(f, coroutine *Function) error {
 	actors, err := w.file.symbols.actorsOf()
 	if err != nil {
@@ -93,21 +96,22 @@ func (w *worker) declareBegun(f, coroutine *Function) error {
 	return nil
 }
 
-// isNamedLike reports whether a function has the name of a coroutine, ignoring template arguments.
-// GCC omits them in the names of functions made from a coroutine.
+// isNamedLike reports whether f and a coroutine have the same name, apart from template arguments
+// of the coroutine. GCC omits these in the names of functions that it makes from a coroutine.
 func (f *Function) isNamedLike(coroutine *Function) bool {
 	rest, ok := strings.CutPrefix(coroutine.Name, f.Name)
 	return ok && (rest == "" || rest[0] == '<')
 }
 
-// declareLike copies the declaration of another function, and sets the linkage name if there is
-// none.
+// declareLike copies the position of the declaration from d to f. It sets the linkage name of f if
+// f has none.
 func (f *Function) declareLike(d *Function, linkage string) {
 	f.Line, f.File = d.Line, d.File
 	f.LinkageName = cmp.Or(f.LinkageName, linkage)
 }
 
-// readActors finds the actors of coroutines, by the linkage name of the coroutine.
+// readActors returns the linkage names of all actors in the symbol table, by the linkage name of
+// their coroutine.
 func (t *symbolTable) readActors() (map[string]string, error) {
 	var r reading
 	actors := make(map[string]string)
@@ -126,19 +130,20 @@ func (t *symbolTable) readActors() (map[string]string, error) {
 	return actors, nil
 }
 
-// linked returns the declared functions of the current unit by linkage name.
+// linked returns the functions of unit u that debug info declares, by linkage name. u must be the
+// current unit.
 func (w *worker) linked(u *dwarfUnit) (map[string]*Function, error) {
 	if u.linked != nil {
 		return u.linked, nil
 	}
 	var refs []dieRef
 	c := w.unitCursor()
-	c.Pos = int(u.entries - u.span.off)
-	err := c.entries(u, func(off uint64, a *abbrev, _ uint64) {
+	err := eachEntry(c, u, 0, func(off uint64, a *abbrev, _ int) (int, error) {
 		if a.tag == dwarf.TagSubprogram && (a.has(slotDeclLine) || a.has(slotSpecification)) {
 			refs = append(refs, dieRef{u.data, off})
 		}
 		c.skipEntry(a, u.encoding)
+		return 0, nil
 	})
 	if err != nil {
 		return nil, err

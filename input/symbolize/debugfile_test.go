@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// everything returns what is known of all code of a binary, by address.
+// everything returns a description of each span of the code of a binary, by the address of the
+// span.
 func everything(t testing.TB, binary string, opts ...Option) map[uint64]string {
 	f, err := Open(binary, opts...)
 	require.NoError(t, err)
@@ -33,7 +34,7 @@ func everything(t testing.TB, binary string, opts ...Option) map[uint64]string {
 	return all
 }
 
-// copyFile copies a file beside itself.
+// copyFile copies the file from to the path to.
 func copyFile(t testing.TB, from, to string) {
 	data, err := os.ReadFile(from)
 	require.NoError(t, err)
@@ -41,7 +42,8 @@ func copyFile(t testing.TB, from, to string) {
 	require.NoError(t, os.WriteFile(to, data, 0o700))
 }
 
-// Wherever debug info is, it says the same.
+// Code returns the same for debug info in the binary and for debug info in a separate file, at any
+// path where debuggers look for that file.
 func TestSeparateDebugFiles(t *testing.T) {
 	testenv.NeedSweep(t)
 	cxx := testenv.Tool(t, "g++")
@@ -101,7 +103,7 @@ func TestSeparateDebugFiles(t *testing.T) {
 	})
 }
 
-// dwz moves what units, and files, have in common.
+// Code returns the same after dwz has moved debug info that several units or files have in common.
 func TestDWZ(t *testing.T) {
 	testenv.NeedSweep(t)
 	dwz := optional(t, "dwz")
@@ -128,7 +130,8 @@ func TestDWZ(t *testing.T) {
 	t.Fatal("the common file is not missed")
 }
 
-// Split units are read from a package, too; without either the lines are still known.
+// Split units are found in .dwo files and in a .dwp package. If neither exists, Code returns only
+// the lines.
 func TestSplit(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := []string{"clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++"}
@@ -179,8 +182,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// With -fdebug-types-section a relocatable file and a split unit's file have many sections of one
-// name, one for each type.
+// With -fdebug-types-section, a relocatable file and a .dwo file contain many sections of the same
+// name, one for each type. Code finds the section with the functions.
 func TestTypesInSections(t *testing.T) {
 	testenv.NeedSweep(t)
 	gcc := optional(t, "g++")
@@ -205,7 +208,7 @@ func TestTypesInSections(t *testing.T) {
 	assert.Greater(t, known, 100)
 }
 
-// The functions of a relocatable file have the addresses at which they stand in it.
+// In a relocatable file, the address of a function is its offset in the file.
 func TestRelocatable(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := filepath.Dir(build(t, testenv.Tool(t, "g++"), "-O2", "-g"))
@@ -237,8 +240,8 @@ func TestClosed(t *testing.T) {
 	require.NotErrorIs(t, afdo.ErrClosed, afdo.ErrMalformed)
 }
 
-// A reference to a common file that names none is a fault of the file, and where another file
-// should be there may be a folder.
+// Code returns an error if debug info refers to the common file of dwz and the binary does not name
+// that file, or if a folder has the file's name.
 func TestNoCommonFile(t *testing.T) {
 	dir := t.TempDir()
 	data := gen.CommonNames("")
@@ -254,5 +257,5 @@ func TestNoCommonFile(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoDebugInfo)
 }
 
-// debugDirs replaces the directory in which separate debug files are looked for, /usr/lib/debug.
+// debugDirs replaces /usr/lib/debug, the default directory of separate debug files.
 func debugDirs(dirs ...string) Option { return func(o *options) { o.dirs = dirs } }

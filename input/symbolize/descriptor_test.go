@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Big-endian PowerPC has a descriptor where others have the function.
+// On big-endian PowerPC, the symbol of a function is the address of a descriptor in the section
+// .opd. Symbols returns the address of the code that the descriptor contains.
 func TestDescriptors(t *testing.T) {
 	binary := filepath.Join("testdata", "tinyp.so")
 	f, err := Open(binary)
@@ -28,7 +29,7 @@ func TestDescriptors(t *testing.T) {
 	assert.Zero(t, a.different+a.low, strings.Join(a.examples, "\n"))
 }
 
-// A descriptor that is not whole, or that is not there, is no address.
+// A symbol outside of .opd, or at an incomplete descriptor, keeps its address.
 func TestDescriptorsOutside(t *testing.T) {
 	f, err := Open(filepath.Join("testdata", "tinyp.so"))
 	require.NoError(t, err)

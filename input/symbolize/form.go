@@ -55,7 +55,7 @@ const (
 	formGNUStrpAlt    form = 0x1f21
 )
 
-// Sizes of forms: a number of bytes, or one of these values.
+// Values of formSizes for forms whose size is not a fixed number of bytes.
 const (
 	sizeUnknown = 0 // unknown form
 
@@ -63,11 +63,11 @@ const (
 	sizeAddr                   // size of an address
 	sizeOffset                 // 4 or 8
 	sizeRefAddr                // size of an address in DWARF 2, of an offset in later versions
-	sizeNone                   // the value is not in the entry
+	sizeNone                   // 0 bytes: the abbreviation contains the value
 )
 
-// formSizes holds the sizes of DWARF's own forms. It is an array because every entry looks up
-// several.
+// formSizes contains the sizes of the forms of the DWARF standard, in bytes or as one of the
+// special values above. It is an array because decoding an entry looks up several forms.
 var formSizes = [...]uint8{
 	formAddr: sizeAddr, formBlock2: sizeVariable, formBlock4: sizeVariable, formData2: 2, formData4: 4, formData8: 8,
 	formString: sizeVariable, formBlock: sizeVariable, formBlock1: sizeVariable, formData1: 1, formFlag: 1,
@@ -79,7 +79,7 @@ var formSizes = [...]uint8{
 	formStrx1: 1, formStrx2: 2, formStrx3: 3, formStrx4: 4, formAddrx1: 1, formAddrx2: 2, formAddrx3: 3, formAddrx4: 4,
 }
 
-// sizeCode returns the size of a form, as in formSizes.
+// sizeCode returns the size of a form, encoded as in formSizes. It also knows the GNU forms.
 func (f form) sizeCode() uint8 {
 	if int(f) < len(formSizes) {
 		return formSizes[f]
@@ -95,7 +95,8 @@ func (f form) sizeCode() uint8 {
 
 func (f form) known() bool { return f.sizeCode() != sizeUnknown }
 
-// size returns the size of a value in bytes. variable reports that it depends on the value.
+// size returns the size in bytes of a value of this form. variable means that the size depends on
+// the value.
 func (f form) size(e encoding) (n uint8, variable bool) {
 	switch n := f.sizeCode(); n {
 	case sizeVariable:
@@ -143,7 +144,7 @@ func (c *cursor) skipForm(f form, e encoding) {
 	}
 }
 
-// indirect reads the form that precedes the value.
+// indirect reads the form of a value of form formIndirect, which precedes the value.
 func (c *cursor) indirect() form {
 	f := form(c.ULEB())
 	if f == formIndirect || f == formImplicitConst || !f.known() {
@@ -152,14 +153,14 @@ func (c *cursor) indirect() form {
 	return f
 }
 
-// A value is an attribute's value as stored: a number, an offset, an index or, for an inline string
-// or block, its offset in the section.
+// A value is the value of an attribute as it is stored. v is a number, an offset or an index. For
+// an inline string or block, v is the offset of its bytes in the section.
 type value struct {
 	form form
 	v    uint64
 }
 
-// value reads a value.
+// value reads a value of form f. implicit is the value for formImplicitConst.
 func (c *cursor) value(f form, e encoding, implicit int64) value {
 	switch f {
 	case formIndirect:
@@ -223,63 +224,35 @@ const (
 	numSlots
 )
 
-// slotOf returns the slot for an attribute. If an entry has an attribute twice, or under its old
-// and its new name, the first one counts.
-func slotOf(a dwarf.Attr) slot {
-	switch a {
-	case dwarf.AttrName:
-		return slotName
-	case dwarf.AttrLinkageName, 0x2007:
-		return slotLinkageName
-	case dwarf.AttrDeclFile:
-		return slotDeclFile
-	case dwarf.AttrDeclLine:
-		return slotDeclLine
-	case dwarf.AttrDeclColumn:
-		return slotDeclColumn
-	case dwarf.AttrArtificial:
-		return slotArtificial
-	case dwarf.AttrAbstractOrigin:
-		return slotOrigin
-	case dwarf.AttrSpecification:
-		return slotSpecification
-	case dwarf.AttrLowpc:
-		return slotLowPC
-	case dwarf.AttrHighpc:
-		return slotHighPC
-	case dwarf.AttrRanges:
-		return slotRanges
-	case dwarf.AttrCallFile:
-		return slotCallFile
-	case dwarf.AttrCallLine:
-		return slotCallLine
-	case dwarf.AttrCallColumn:
-		return slotCallColumn
-	case 0x2136:
-		return slotDiscriminator
-	case dwarf.AttrStmtList:
-		return slotStmtList
-	case dwarf.AttrCompDir:
-		return slotCompDir
-	case dwarf.AttrProducer:
-		return slotProducer
-	case dwarf.AttrStrOffsetsBase:
-		return slotStrOffsetsBase
-	case dwarf.AttrAddrBase, 0x2133:
-		return slotAddrBase
-	case dwarf.AttrRnglistsBase:
-		return slotRnglistsBase
-	case 0x2132:
-		return slotRangesBase
-	case dwarf.AttrDwoName, 0x2130:
-		return slotDwoName
-	case 0x2131:
-		return slotDwoID
-	}
-	return slotNone
+// slots contains the slots of the attributes that this package uses.
+var slots = [...]slot{
+	dwarf.AttrName: slotName, dwarf.AttrLinkageName: slotLinkageName,
+	dwarf.AttrDeclFile: slotDeclFile, dwarf.AttrDeclLine: slotDeclLine, dwarf.AttrDeclColumn: slotDeclColumn,
+	dwarf.AttrArtificial: slotArtificial, dwarf.AttrAbstractOrigin: slotOrigin, dwarf.AttrSpecification: slotSpecification,
+	dwarf.AttrLowpc: slotLowPC, dwarf.AttrHighpc: slotHighPC, dwarf.AttrRanges: slotRanges,
+	dwarf.AttrCallFile: slotCallFile, dwarf.AttrCallLine: slotCallLine, dwarf.AttrCallColumn: slotCallColumn,
+	dwarf.AttrStmtList: slotStmtList, dwarf.AttrCompDir: slotCompDir, dwarf.AttrProducer: slotProducer,
+	dwarf.AttrStrOffsetsBase: slotStrOffsetsBase, dwarf.AttrAddrBase: slotAddrBase, dwarf.AttrRnglistsBase: slotRnglistsBase,
+	dwarf.AttrDwoName: slotDwoName,
 }
 
-// wanted reports whether the attributes of entries with this tag are read.
+// gnuSlots contains the slots of attributes that GNU defined before DWARF 5.
+var gnuSlots = map[dwarf.Attr]slot{
+	0x2007: slotLinkageName, 0x2130: slotDwoName, 0x2131: slotDwoID, 0x2132: slotRangesBase, 0x2133: slotAddrBase,
+	0x2136: slotDiscriminator,
+}
+
+// slotOf returns the slot for an attribute, or slotNone. If an entry has an attribute twice, or
+// both the DWARF 5 attribute and the GNU attribute of a slot, the first one counts.
+func slotOf(a dwarf.Attr) slot {
+	if int(a) < len(slots) {
+		return slots[a]
+	}
+	return gnuSlots[a]
+}
+
+// wanted reports whether this package reads the attributes of entries with a tag. Other entries are
+// skipped.
 func wanted(t dwarf.Tag) bool {
 	switch t {
 	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit, dwarf.TagTypeUnit,

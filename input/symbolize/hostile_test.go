@@ -30,7 +30,7 @@ func tiny(t testing.TB, name string) []byte {
 	return data
 }
 
-// readAll asks a file about all its functions.
+// readAll opens a file and reads the code of all its functions. It returns the number of spans.
 func readAll(path string) (spans int, err error) {
 	f, err := Open(path, debugDirs())
 	if err != nil {
@@ -65,7 +65,7 @@ func readAll(path string) (spans int, err error) {
 	return spans, nil
 }
 
-// typed tells whether an error is one that this package promises.
+// typed reports whether an error is of a class that this package documents.
 func typed(err error) bool {
 	for _, class := range []error{afdo.ErrMalformed, afdo.ErrLimit, ErrUnsupported, ErrNoDebugInfo, errOtherBuild, ErrELF} {
 		if errors.Is(err, class) {
@@ -98,8 +98,8 @@ func FuzzSymbolize(f *testing.F) {
 	})
 }
 
-// Every byte that is not as it was, in turn, is read without a panic, a hang or an error of no
-// class.
+// For each byte of a file, the test changes this byte alone and reads the file. Reading must end,
+// without a panic, in a result or in an error of a documented class.
 func TestEveryByteDamaged(t *testing.T) {
 	step := testenv.Rounds(197, 1)
 	for _, name := range tinyFiles {
@@ -122,7 +122,7 @@ func TestEveryByteDamaged(t *testing.T) {
 	}
 }
 
-// A file that ends too early is an error, or says less.
+// A truncated file gives an error, or not more spans than the whole file.
 func TestEveryCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cut")
 	whole := tiny(t, "tiny5.so")
@@ -134,7 +134,7 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// sectionAt returns where a section is in a file.
+// sectionAt returns the header of a section of an ELF file.
 func sectionAt(t *testing.T, data []byte, name string) *elf.Section {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	require.NoError(t, err)
@@ -143,7 +143,8 @@ func sectionAt(t *testing.T, data []byte, name string) *elf.Section {
 	return s
 }
 
-// Each fault has its class, and the place where it is.
+// Each kind of malformed debug info gives an error of the right class, with the right section and
+// offset.
 func TestFaults(t *testing.T) {
 	le := binary.LittleEndian
 	for name, c := range map[string]struct {
@@ -191,7 +192,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What is read of a file takes no more memory than its size allows.
+// Reading a damaged file does not allocate more memory than the limits in the package comment allow
+// for its size.
 func TestMemoryOfDamagedFiles(t *testing.T) {
 	data := tiny(t, "tiny5.so")
 	s := sectionAt(t, data, ".debug_abbrev")
@@ -209,8 +211,8 @@ func TestMemoryOfDamagedFiles(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
 
-// What is said about a function does not depend on which others are asked about, not even if debug
-// info has functions overlap.
+// Code returns the same about a function, whichever other functions are requested with it, even if
+// functions overlap in the debug info.
 func TestOverlappingFunctions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "overlapping")
 	require.NoError(t, os.WriteFile(path, gen.OverlappingFunctions(12), 0o600))
@@ -236,7 +238,7 @@ func TestOverlappingFunctions(t *testing.T) {
 	}
 }
 
-// described returns what is known of the code of functions, by their names.
+// described returns descriptions of the spans of functions, by the name of the function.
 func described(t *testing.T, f *File, symbols []Symbol) map[string][]string {
 	all := make(map[string][]string)
 	for code, err := range f.Code(context.Background(), symbols) {
@@ -253,7 +255,8 @@ func described(t *testing.T, f *File, symbols []Symbol) map[string][]string {
 	return all
 }
 
-// A binary that is written to while it is open is an error of its own class.
+// If a binary is modified while it is open, the methods of File return an error of class
+// afdo.ErrChanged.
 func TestChanged(t *testing.T) {
 	for name, ask := range map[string]func(*File, []Symbol) error{
 		"symbol": func(f *File, symbols []Symbol) error {
@@ -293,8 +296,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Debug info that says the same many times over is decoded once, or refused before it takes more
-// than its size allows.
+// If many entries refer to the same data, the data is decoded once, or Code returns afdo.ErrLimit
+// before the memory exceeds the limit for the size of the file.
 func TestShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  func() []byte
@@ -333,7 +336,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// What is no ELF file is called by its name.
+// For a file that is not ELF, the error of Open names the kind of the file.
 func TestOtherFiles(t *testing.T) {
 	for _, other := range otherFiles {
 		path := filepath.Join(t.TempDir(), "other")

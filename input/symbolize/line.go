@@ -28,7 +28,8 @@ type lineHeader struct {
 	from lineFrom
 }
 
-// lineFrom identifies a line table and everything that its names depend on.
+// lineFrom identifies a decoded line header: the position of its table, and everything else on
+// which the names in it depend.
 type lineFrom struct {
 	sect           *section
 	off            uint64
@@ -38,7 +39,8 @@ type lineFrom struct {
 	compDir        string
 }
 
-// fileCost is the budget for a file or directory of a line table, see reading.spend.
+// fileCost is the number of bytes charged to the budget for a file or directory of a line table,
+// see reading.spend.
 const fileCost = 48
 
 type lineFile struct {

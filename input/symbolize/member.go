@@ -5,7 +5,8 @@ import "debug/dwarf"
 // GCC emits no position for member functions without a source line of their own, such as a lambda's
 // operator() and implicit constructors. It counts their lines from the declaration of the class.
 
-// placeInClass sets the position of a function to that of its class.
+// placeInClass sets the position of a function to the position of its class, if the function is a
+// member without a line of its own. ref identifies the entry of the function.
 func (w *worker) placeInClass(u *dwarfUnit, ref dieRef, f *Function) error {
 	members, err := w.members(u)
 	if err != nil {
@@ -30,8 +31,8 @@ func (w *worker) placeInClass(u *dwarfUnit, ref dieRef, f *Function) error {
 	return nil
 }
 
-// members returns the member functions of a unit that have no line of their own, with the offset of
-// their class.
+// members returns the member functions of a unit that have no line of their own. The map has the
+// offset of the function's entry as its key, and the offset of the class's entry as its value.
 func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 	if u.members != nil {
 		return u.members, nil
@@ -47,14 +48,16 @@ func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 		}
 	}
 	found := make(map[uint64]uint64)
-	s := u.data.info
-	c := newCursor(data, u.span.off, s)
-	c.Pos = int(u.entries - u.span.off)
-	err := c.entries(u, func(off uint64, a *abbrev, class uint64) {
+	c := newCursor(data, u.span.off, u.data.info)
+	err := eachEntry(c, u, 0, func(off uint64, a *abbrev, class uint64) (uint64, error) {
 		if class != 0 && a.tag == dwarf.TagSubprogram && !a.has(slotDeclLine) && !a.has(slotSpecification) {
 			found[off] = class
 		}
 		c.skipEntry(a, u.encoding)
+		if a.tag == dwarf.TagClassType || a.tag == dwarf.TagStructType {
+			return off, nil
+		}
+		return 0, nil
 	})
 	if err != nil {
 		return nil, err
@@ -63,16 +66,18 @@ func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 	return found, nil
 }
 
-// entries calls f for each entry of a unit. f must read or skip the values. class is the offset of
-// the class that directly contains the entry, or 0.
-func (c *cursor) entries(u *dwarfUnit, f func(off uint64, a *abbrev, class uint64)) error {
-	within := []uint64{0}
+// eachEntry calls f for each entry of a unit, in the order of the file. f must read or skip the
+// values of the entry. Its result is the parameter outer of the calls for the entry's children. The
+// entries that no other entry encloses get top.
+func eachEntry[T any](c *cursor, u *dwarfUnit, top T, f func(off uint64, a *abbrev, outer T) (T, error)) error {
+	c.Pos = int(u.entries - u.span.off)
+	outer := []T{top} // for each nesting level
 	for c.Pos < len(c.Data) {
 		off := c.offset()
 		code := c.ULEB()
 		if code == 0 {
-			if len(within) > 1 {
-				within = within[:len(within)-1]
+			if len(outer) > 1 { // else it is padding at the end
+				outer = outer[:len(outer)-1]
 			}
 			continue
 		}
@@ -81,13 +86,12 @@ func (c *cursor) entries(u *dwarfUnit, f func(off uint64, a *abbrev, class uint6
 			c.fail(errAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
 			break
 		}
-		f(off, a, within[len(within)-1])
+		inner, err := f(off, a, outer[len(outer)-1])
+		if err != nil {
+			return err
+		}
 		if a.children {
-			class := uint64(0)
-			if a.tag == dwarf.TagClassType || a.tag == dwarf.TagStructType {
-				class = off
-			}
-			within = append(within, class)
+			outer = append(outer, inner)
 		}
 	}
 	return c.err()

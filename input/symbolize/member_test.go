@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// GCC writes no line for a lambda's operator(), and counts its lines from where the lambda begins.
+// GCC's debug info has no line for the operator() of a lambda. Its Function.Line is the line where
+// the lambda begins, from which GCC counts lines.
 func TestLambdasAreDeclaredWhereTheyBegin(t *testing.T) {
 	f, err := Open(build(t, testenv.Tool(t, "g++"), "-O2", "-g"))
 	require.NoError(t, err)

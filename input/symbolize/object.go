@@ -118,8 +118,8 @@ func checkMagic(path string, file io.ReaderAt) error {
 }
 
 // isShared reports whether a section of a relocatable file belongs to a group, of which the linker
-// keeps only one copy. Debug info of types has such sections, with the same name as the file's main
-// section.
+// keeps only one copy. Such sections contain the debug info of types, and have the same name as the
+// section with the other debug info.
 func (s *section) isShared() bool { return s.header.Flags&elf.SHF_GROUP != 0 }
 
 func (o *object) close() error {
@@ -156,7 +156,8 @@ func (o *object) hasDebugInfo() bool {
 // smallSection is the maximum size of sections that are expected to be small.
 const smallSection = 64 << 10
 
-// small returns the contents of a small section, or nil if there is none.
+// small returns the contents of a section that is expected to be small. It returns nil if the
+// section does not exist, is larger than smallSection or cannot be read.
 func (o *object) small(name string) []byte {
 	s := o.byName[name]
 	if s == nil || s.header.Type == elf.SHT_NOBITS || s.header.FileSize > smallSection {

@@ -27,8 +27,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// The body of an OpenMP construct is declared nowhere: its lines count from where its code begins.
-// Its cold piece lies before it, and counts from the same line.
+// Debug info does not declare the function that GCC makes of the body of an OpenMP construct. Its
+// Function.Line is the line of its first code. This also holds for a cold part of the function,
+// whose address is lower.
 func TestColdPieceOfOpenMP(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "p.c"), []byte(openMP), 0o600))

@@ -22,7 +22,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// optional returns the first of some programs that is there, and skips the test if none is.
+// optional returns the path of the first of some programs that is installed. It skips the test if
+// none is installed.
 func optional(t testing.TB, names ...string) string {
 	if path, ok := testenv.Find(names...); ok {
 		return path
@@ -45,7 +46,7 @@ func runTool(t testing.TB, dir, name string, args ...string) {
 	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
 }
 
-// allSymbols returns all functions of a file.
+// allSymbols returns all functions in the symbol table of a file.
 func allSymbols(t testing.TB, f *File) []Symbol {
 	var symbols []Symbol
 	for s, err := range f.Symbols() {
@@ -55,7 +56,8 @@ func allSymbols(t testing.TB, f *File) []Symbol {
 	return symbols
 }
 
-// A llvmFrame is a function as llvm-symbolizer tells it, the innermost first.
+// A llvmFrame is one function in the answer of llvm-symbolizer for an address. The answer lists the
+// innermost function first.
 type llvmFrame struct {
 	FunctionName  string
 	FileName      string
@@ -64,7 +66,8 @@ type llvmFrame struct {
 	Discriminator uint32
 }
 
-// askLLVM has llvm-symbolizer answer for addresses.
+// askLLVM runs llvm-symbolizer for some addresses of a binary, and returns its answer for each
+// address.
 func askLLVM(t testing.TB, binary string, addrs []uint64) [][]llvmFrame {
 	var in bytes.Buffer
 	for _, a := range addrs {
@@ -86,17 +89,19 @@ func askLLVM(t testing.TB, binary string, addrs []uint64) [][]llvmFrame {
 	return answers
 }
 
-// An agreement counts how often this package and llvm-symbolizer say the same.
+// An agreement counts how often this package and llvm-symbolizer return the same for an address.
 type agreement struct {
 	positions, different, low int
 	examples                  []string
 }
 
-// lowCode is where code that the linker has dropped, and that starts at 0 as far as debug info
-// says, is taken by llvm-symbolizer for code that is there.
+// lowCode is the end of the addresses near 0 that the comparison ignores. Debug info places
+// functions that the linker has discarded at address 0, and llvm-symbolizer reports them for these
+// addresses.
 const lowCode = 0x10000
 
-// compareWithLLVM compares first and last byte of every span of a binary.
+// compareWithLLVM compares this package with llvm-symbolizer for the first and the last byte of
+// each span of a binary.
 func compareWithLLVM(t testing.TB, binary string, opts ...Option) (a agreement) {
 	f, err := Open(binary, opts...)
 	require.NoError(t, err)
@@ -132,8 +137,8 @@ func compareWithLLVM(t testing.TB, binary string, opts ...Option) (a agreement) 
 	return a
 }
 
-// borrowDeclarations fills in the lines that llvm-symbolizer does not know: members without a line
-// of their own are declared here where their class is.
+// borrowDeclarations copies from s the declaration lines that llvm-symbolizer does not know: for
+// member functions without a line of their own, this package uses the line of the class.
 func borrowDeclarations(frames []llvmFrame, s Span) {
 	i := s.Instance
 	for n := 0; n < len(frames) && i != nil; n, i = n+1, i.Caller {
@@ -156,7 +161,8 @@ func describeSpan(s Span) string {
 	return text
 }
 
-// describeFrames leaves out the outermost name: it comes from the symbol table, here and there.
+// describeFrames returns an answer of llvm-symbolizer as text. It omits the name of the outermost
+// function, because both tools take this name from the symbol table.
 func describeFrames(frames []llvmFrame) string {
 	text := ""
 	for i, f := range frames {
@@ -168,7 +174,7 @@ func describeFrames(frames []llvmFrame) string {
 	return text
 }
 
-// base returns the last part of a path, empty for the empty one.
+// base returns the last element of a path, or "" for an empty path.
 func base(file string) string {
 	if file == "" {
 		return ""
@@ -176,14 +182,15 @@ func base(file string) string {
 	return path.Base(file)
 }
 
-// withoutLibrary has test programs do without the headers of the C++ library, which take a compiler
-// longer than all the rest.
+// withoutLibrary is a compiler flag with which the test programs do not include headers of the C++
+// library. Compiling these headers takes longer than the rest of a test.
 const withoutLibrary = "-DWITHOUT_LIBRARY"
 
-// built is the programs that build has made, by the compiler and the flags.
+// built contains the paths of the programs that build has compiled, by compiler and flags.
 var built sync.Map
 
-// build compiles the test programs, in a folder of their own.
+// build compiles the test programs with a compiler and flags, and returns the path of the binary.
+// It compiles once for equal arguments.
 func build(t testing.TB, compiler string, flags ...string) string {
 	dir := t.TempDir()
 	prog := filepath.Join(dir, "prog")
@@ -210,8 +217,8 @@ func build(t testing.TB, compiler string, flags ...string) string {
 	return prog
 }
 
-// agreementCases are the compilers and flags that are compared. Those behind the first are for
-// AFDO_SWEEP=1.
+// agreementCases lists the compilers and flags of the programs for which this package is compared
+// with llvm-symbolizer. All but the first run only with AFDO_SWEEP=1.
 var agreementCases = []struct {
 	name      string
 	compilers []string
@@ -251,7 +258,8 @@ func TestAgreesWithLLVM(t *testing.T) {
 	}
 }
 
-// A binary of one's own: AFDO_BINARY=prog go test -run TestBinaryAgreesWithLLVM ./symbolize
+// TestBinaryAgreesWithLLVM compares this package with llvm-symbolizer for the binary that the
+// environment variable AFDO_BINARY names.
 func TestBinaryAgreesWithLLVM(t *testing.T) {
 	binary := os.Getenv("AFDO_BINARY")
 	if binary == "" {

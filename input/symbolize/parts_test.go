@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Clang's basic block sections are pieces of functions, with names that are not marked as
-// functions: all code has a symbol.
+// With -fbasic-block-sections, clang splits functions into parts whose symbols are not marked as
+// functions. Symbols returns these parts, so that all code has a symbol.
 func TestPartsOfFunctions(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := optional(t, "clang++-22", "/usr/lib/llvm-22/bin/clang++", "clang++")
@@ -43,8 +43,8 @@ void scale(double *x, size_t n, double by) {
 }
 `
 
-// GCC makes a function of the body of an OpenMP construct. It has no declaration, and its lines
-// count from the construct.
+// GCC makes a function of the body of an OpenMP construct. Debug info does not declare it, and its
+// Function.Line is the line of the construct.
 func TestBodiesOfConstructs(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "parallel.c"), []byte(parallel), 0o600))

@@ -22,7 +22,7 @@ const (
 // errProbe is the class of an afdo.FormatError about pseudo probes.
 var errProbe = errors.New("bad pseudo probe")
 
-// A Probed is a function with pseudo probes.
+// A Probed describes a function that has pseudo probes.
 type Probed struct {
 	Name     string
 	GUID     uint64 // hash of Name
@@ -109,12 +109,12 @@ func guids(functions []Symbol) map[uint64]bool {
 	return all
 }
 
-// A probeStart is the start of the function whose name has a GUID.
+// A probeStart is the start address of a function, with the GUID of its name.
 type probeStart struct{ guid, address uint64 }
 
-// probeStarts holds the starts of all functions, by GUID and address.
+// probeStarts contains the start addresses of all functions of the binary.
 type probeStarts struct {
-	list []probeStart
+	list []probeStart   // sorted by GUID and address
 	used map[uint64]int // number of times each GUID was looked up
 }
 
@@ -135,8 +135,8 @@ func (f *File) probeStarts() (*probeStarts, error) {
 	return s, nil
 }
 
-// next returns the start of the function with a GUID. If there are several, it returns the next one
-// that has not been returned.
+// next returns the start of the function with a GUID. If several functions have the GUID, each call
+// returns the next one, and the last one again at the end.
 func (s *probeStarts) next(guid uint64) (uint64, bool) {
 	i, ok := slices.BinarySearchFunc(s.list, guid, func(p probeStart, guid uint64) int { return cmp.Compare(p.guid, guid) })
 	if !ok {
@@ -153,31 +153,32 @@ func (s *probeStarts) next(guid uint64) (uint64, bool) {
 type probeDecoder struct {
 	starts *probeStarts
 	wanted []Symbol        // by address
-	named  map[uint64]bool // GUIDs of their names
+	named  map[uint64]bool // GUIDs of the names in wanted
 	known  map[uint64]*Probed
 	probes []Probe
 
-	last  uint64 // address of the last probe, which the next address is relative to
-	lost  bool   // last is unknown
-	plain bool   // old encoding: addresses are relative to the first probe instead of the function
-	stack []probeLevel
+	last  uint64       // address of the last probe, to which the next address is relative
+	lost  bool         // last is unknown
+	plain bool         // old encoding: addresses are relative to the first probe instead of the function
+	stack []probeLevel // bodies that are not complete: a function, and calls inlined into each other
 }
 
-// A probeLevel is a function or an inlined body whose probes are being read.
+// A probeLevel is the state of reading a body, which is a function or an inlined call.
 type probeLevel struct {
 	guid    uint64
 	site    uint32
 	probes  uint64      // probes left to read
 	inlined uint64      // inlined bodies left to read
-	body    *ProbedBody // set once a probe of the body is kept
+	body    *ProbedBody // nil before a requested probe of the body was found
 }
 
 // probeChunk is the number of bytes decoded at a time.
 const probeChunk = 64 << 10
 
-// sections reads all sections with the given name, record by record. A record that extends beyond
-// the data read so far is read again with more data, so read must not change anything before it has
-// the whole record.
+// sections calls read for each record in all sections with the given name. If a record is
+// incomplete because it extends beyond the data in memory, sections calls read again for the same
+// record, with more data. So read must not change the decoder's state before it has read the whole
+// record.
 func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) error {
 	for _, s := range o.sections {
 		if s.name != name {
@@ -186,18 +187,22 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 		if err := s.load(); err != nil {
 			return err
 		}
-		w, size := window{sect: s, left: newBudget(o.size)}, uint64(probeChunk)
+		r := reading{left: newBudget(o.size)}
 		for off := uint64(0); off < s.size; {
-			data, err := w.peek(off, size)
+			err := r.decodeFrom(probeChunk, s, off, s.size, func(c *cursor) {
+				for c.Rest() > 0 {
+					first := c.Pos == 0
+					if read(c); c.Err != nil {
+						if !first {
+							c.Err = nil // the next call of decodeFrom begins with this record
+						}
+						return
+					}
+					off = c.offset()
+				}
+			})
 			if err != nil {
 				return err
-			}
-			n, err := records(newCursor(data, off, s), read)
-			if err != nil && off+uint64(len(data)) == s.size || n == 0 && err != nil && !errors.Is(err, fault.ErrTruncated) {
-				return err
-			}
-			if off, size = off+n, probeChunk; n == 0 {
-				size = 8 * uint64(len(data))
 			}
 		}
 		if len(d.stack) > 0 {
@@ -207,20 +212,9 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 	return nil
 }
 
-// records reads all complete records. It returns their total size.
-func records(c *cursor, read func(*cursor)) (n uint64, err error) {
-	for c.Rest() > 0 {
-		at := c.Pos
-		if read(c); c.Err != nil {
-			return uint64(at), c.err()
-		}
-	}
-	return uint64(c.Pos), nil
-}
-
-// record reads the next part of the section of pseudo-probes: another probe if the function or
-// inlined call that was begun last still lacks some, otherwise the beginning of the next function
-// or call.
+// record reads the next record of the section of pseudo probes. If the body that began last has
+// more probes, the record is a probe. Otherwise it is the head of another body: of a function, or
+// of a call inlined into the body that began last.
 func (d *probeDecoder) record(c *cursor) {
 	if n := len(d.stack); n == 0 || d.stack[n-1].probes == 0 {
 		d.begin(c)
@@ -235,7 +229,8 @@ func (d *probeDecoder) record(c *cursor) {
 	}
 }
 
-// begin reads the head of a body.
+// begin reads the head of a body, which precedes the body's probes: the function, and the numbers
+// of probes and inlined bodies.
 func (d *probeDecoder) begin(c *cursor) {
 	outer := len(d.stack) - 1
 	l := probeLevel{}
@@ -255,8 +250,8 @@ func (d *probeDecoder) begin(c *cursor) {
 	d.stack = append(d.stack, l)
 }
 
-// relocate makes the start of the function with a GUID the address to which the next probe's
-// address is relative.
+// relocate sets the address to which the address of the next probe is relative: the start of the
+// function with a GUID.
 func (d *probeDecoder) relocate(guid uint64) {
 	if start, ok := d.starts.next(guid); ok {
 		d.last, d.lost = start, false
@@ -283,7 +278,7 @@ const (
 	probeRelative      = 0x80
 )
 
-// probe reads a probe of a body.
+// probe reads a probe of the body l. It stores the probe if its address was requested.
 func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	index := d.number(c)
 	at := c.Pos
@@ -321,13 +316,14 @@ func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	}
 }
 
-// wants reports whether an address is in one of the functions.
+// wants reports whether an address is in one of the requested functions.
 func (d *probeDecoder) wants(address uint64) bool {
 	i, _ := slices.BinarySearchFunc(d.wanted, address, func(s Symbol, a uint64) int { return cmp.Compare(s.High, a+1) })
 	return i < len(d.wanted) && address >= d.wanted[i].Low
 }
 
-// body returns the current body. It creates missing enclosing bodies.
+// body returns the body whose probes are being read. It creates the body, and the bodies into which
+// that one was inlined, if they do not exist yet.
 func (d *probeDecoder) body() *ProbedBody {
 	var caller *ProbedBody
 	for i := range d.stack {
@@ -349,7 +345,7 @@ func (d *probeDecoder) function(guid uint64) *Probed {
 	return f
 }
 
-// describe reads the name and the checksum of a function.
+// describe reads a record of the section .pseudo_probe_desc: GUID, checksum and name of a function.
 func (d *probeDecoder) describe(c *cursor) {
 	guid := c.Uint64("the GUID of a function")
 	checksum := c.Uint64("a checksum")
@@ -362,7 +358,7 @@ func (d *probeDecoder) describe(c *cursor) {
 	}
 }
 
-// check returns an error if a function with probes was not described.
+// check returns an error if the section s, .pseudo_probe_desc, lacks a function that has probes.
 func (d *probeDecoder) check(s *section) error {
 	unknown := uint64(0)
 	for guid, f := range d.known {

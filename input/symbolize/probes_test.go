@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// probed compiles a program with pseudo probes, and opens it.
+// probed compiles a program with pseudo probes and opens it.
 func probed(t *testing.T, flags ...string) *File {
 	t.Helper()
 	dir := t.TempDir()
@@ -104,7 +104,7 @@ func openProbed(t *testing.T, path string) *File {
 	return f
 }
 
-// describeProbes writes probes as llvm-profgen shows them.
+// describeProbes returns probes in the text form in which llvm-profgen prints them.
 func describeProbes(probes []Probe) []string {
 	var all []string
 	for _, p := range probes {
@@ -124,7 +124,7 @@ var (
 	shownCode  = regexp.MustCompile(`^ +([0-9a-f]+):\s`)
 )
 
-// llvmProbes are the probes that llvm-profgen shows in a disassembly.
+// llvmProbes returns the probes that llvm-profgen prints when it disassembles a binary.
 func llvmProbes(t *testing.T, f *File) []string {
 	t.Helper()
 	out, err := exec.Command(testenv.Tool(t, "llvm-profgen-22"), "--binary="+f.Path(), "--show-pseudo-probe", "--show-disassembly-only", "--output="+os.DevNull).Output()
@@ -144,7 +144,7 @@ func llvmProbes(t *testing.T, f *File) []string {
 	return all
 }
 
-// Every probe is where llvm-profgen says it is.
+// Probes returns the same probes at the same addresses as llvm-profgen.
 func TestProbesAgreeWithLLVM(t *testing.T) {
 	for _, flags := range [][]string{
 		{"-O2"},
@@ -162,7 +162,8 @@ func TestProbesAgreeWithLLVM(t *testing.T) {
 	}
 }
 
-// Only the probes of the functions that are asked for are returned, with all bodies around them.
+// Probes returns only the probes of the requested functions, with all bodies into which their
+// bodies were inlined.
 func TestProbesOfAFunction(t *testing.T) {
 	f := probed(t, "-O2")
 	all, err := f.Probes(allSymbols(t, f))
@@ -183,7 +184,7 @@ func TestProbesOfAFunction(t *testing.T) {
 	}
 }
 
-// A program without probes has none, which is no error.
+// For a program without pseudo probes, Probes returns no probe and no error.
 func TestNoProbes(t *testing.T) {
 	f, err := Open("testdata/tiny5.so")
 	require.NoError(t, err)
@@ -194,7 +195,8 @@ func TestNoProbes(t *testing.T) {
 	require.Empty(t, probes)
 }
 
-// probeFile is an object of the sections of probes alone, and a function main.
+// probeFile returns a File with a function main, whose sections .pseudo_probe and
+// .pseudo_probe_desc have the given contents.
 func probeFile(probes, descriptions []byte) (*File, []Symbol) {
 	o := &object{path: "prog", order: binary.LittleEndian, elf: &elf.File{}, byName: make(map[string]*section)}
 	for _, s := range []*section{
@@ -211,7 +213,8 @@ func probeFile(probes, descriptions []byte) (*File, []Symbol) {
 	return &File{binary: o, symbols: table}, []Symbol{main}
 }
 
-// body is a body of a name: what begins it, and its probes.
+// probeBody encodes the body of a function: its head with the numbers of probes and inlined bodies,
+// and then rest, the encoded probes.
 func probeBody(name string, probes, inlined byte, rest ...byte) []byte {
 	head := binary.LittleEndian.AppendUint64(nil, symname.GUID(name))
 	return append(append(head, probes, inlined), rest...)
@@ -269,8 +272,8 @@ func TestProbeFaults(t *testing.T) {
 	}
 }
 
-// Whatever the sections hold, each probe is in the function that was asked for, has a name, and
-// takes three bytes at least.
+// FuzzProbes decodes random sections. Each probe must be in the requested function and have a name,
+// and there must be at most one probe for three bytes.
 func FuzzProbes(f *testing.F) {
 	f.Add(probeBody("main", 1, 0, 1, probeRelative, 0), description("main"))
 	f.Add(slices.Concat(probeBody("main", 1, 1, 1, probeRelative, 0), []byte{2}, probeBody("f", 1, 0, 1, probeRelative|probeDiscriminated, 4, 3)), slices.Concat(description("main"), description("f")))

@@ -178,10 +178,11 @@ func (l *listReader) add(low, high uint64) {
 	l.out = l.file.appendRange(l.unit, l.out, low, high)
 }
 
-// rangeCost is the budget for an entry of a range list, see reading.spend.
+// rangeCost is the number of bytes charged to the budget for an entry of a range list, see
+// reading.spend.
 const rangeCost = 16
 
-// disjoint returns the same addresses as sorted, disjoint spans.
+// disjoint returns spans that cover the same addresses, sorted and without overlaps.
 func disjoint(spans []span) []span {
 	sorted := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return cmp.Compare(a.low, b.low) })
 	all := sorted[:0]

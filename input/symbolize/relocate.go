@@ -10,7 +10,8 @@ import (
 // uses file offsets as addresses instead, so that functions do not overlap, and relocates debug
 // info accordingly.
 
-// A relocKind describes what a relocation type used in debug info does, and its size in bytes.
+// A relocKind describes the effect of a relocation type that occurs in debug info: the size in
+// bytes of the field that it changes, and how.
 type relocKind struct {
 	size uint8
 	op   relocOp

@@ -65,7 +65,7 @@ func (f *File) prepare() error {
 	})
 }
 
-// A question is one call of Code.
+// A question is the state of one call of [File.Code].
 type question struct {
 	file    *File
 	left    *atomic.Int64
@@ -80,7 +80,7 @@ type question struct {
 	found  bool     // all units that list their addresses are known
 }
 
-// An answer is the best result for a symbol so far.
+// An answer is the best result so far for one symbol of a question.
 type answer struct {
 	code    *Code
 	fit     int
@@ -158,8 +158,8 @@ func (q *question) resolveListed(ctx context.Context) (unlisted []job, err error
 	return unlisted, err
 }
 
-// find queues the units that list the address of a symbol. It returns the units that do not list
-// their addresses.
+// find queues a job for each unit that lists the address of a requested symbol. It returns the
+// units that do not list their addresses.
 func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err error) {
 	w := &worker{file: q.file, reading: reading{left: q.left}}
 	number := 0
@@ -231,7 +231,8 @@ func (q *question) unanswered() (left []int32) {
 	return left
 }
 
-// met returns the symbols that no unit lists, and that overlap the functions or lines of this unit.
+// met returns the symbols that no unit lists, and that overlap the functions or line rows of the
+// current unit.
 func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	add := func(low, high uint64) {
 		i, _ := slices.BinarySearchFunc(q.missing, low, func(t span, low uint64) int { return cmp.Compare(t.high, low+1) })
@@ -277,7 +278,7 @@ func (q *question) work(ctx context.Context, find func(context.Context, *queue) 
 	return context.Cause(ctx)
 }
 
-// do reads a unit and resolves its symbols.
+// do processes a job: it reads the unit, and resolves the unit's symbols.
 func (q *question) do(w *worker, j job) error {
 	u, err := w.readUnit(q.file.data, j.unit, nil, contributions{})
 	if err != nil {
@@ -398,7 +399,7 @@ func (q *question) report(symbol int32, code *Code, fit, unit int) {
 	}
 }
 
-// give reports whether the answer can be yielded now. It returns true once. found means that no
+// give reports whether the answer can be yielded now, and marks it as yielded. found means that no
 // more units will be added.
 func (a *answer) give(found bool) bool {
 	if a.emitted || !a.known || a.units != 0 || !found && a.fit < fitName {

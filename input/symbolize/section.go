@@ -181,7 +181,7 @@ func (c *cursor) offset() uint64 { return c.base + uint64(c.Pos) }
 // fail records an error at the current position.
 func (c *cursor) fail(class error, format string, args ...any) { c.Fail(c.Pos, class, format, args...) }
 
-// short reports whether the first error is the end of the data.
+// short reports whether decoding failed because the data ended too early.
 func (c *cursor) short() bool { return c.Err != nil && c.Err.Class == fault.ErrTruncated }
 
 // err returns the first error.
@@ -286,7 +286,8 @@ func (f *spilled) fill(in io.Reader) error {
 	return nil
 }
 
-// arrived records that n more bytes have been written. It reports whether to continue.
+// arrived records that n more bytes have been written. It reports whether the decompression should
+// continue.
 func (f *spilled) arrived(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

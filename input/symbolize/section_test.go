@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A large section that is compressed goes into a file, a small one into memory, and small ones of a
-// small file only until they are many.
+// A large compressed section is decompressed into a temporary file and a small one into memory.
+// Once the small sections of an object exceed a limit, further ones also go into temporary files.
 func TestLargeSectionsAreNotHeld(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, object int64
@@ -46,7 +46,7 @@ func TestLargeSectionsAreNotHeld(t *testing.T) {
 	}
 }
 
-// A name that is far longer than the file is refused before memory for it is allocated.
+// A name that is much longer than the file gives an error before memory is allocated for it.
 func TestLongNameIsNotAllocated(t *testing.T) {
 	data := append(bytes.Repeat([]byte("x"), 32<<20), 0)
 	s := &section{name: ".debug_str", object: new(object), size: uint64(len(data)), at: bytes.NewReader(data)}

@@ -13,8 +13,9 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// spilling begins to decompress a section that is too large to be kept, the first so many of its
-// bytes.
+// spilling begins to decompress data into a temporary file, as the contents of a section. The
+// compressed form of data ends after the given share of its bytes, so that a share below 1 is a
+// damaged section.
 func spilling(t *testing.T, data []byte, share float64) *section {
 	var packed bytes.Buffer
 	z, err := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
@@ -29,7 +30,8 @@ func spilling(t *testing.T, data []byte, share float64) *section {
 	return s
 }
 
-// A section is read while it is decompressed, and reading waits for what is not there yet.
+// A section can be read while it is being decompressed. Reading waits for bytes that have not been
+// written.
 func TestSpilledIsReadMeanwhile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	block := make([]byte, 1<<20-1) // farther back than zlib looks
@@ -49,7 +51,7 @@ func TestSpilledIsReadMeanwhile(t *testing.T) {
 	require.ErrorIs(t, s.read(buf, uint64(len(data)-1)), io.ErrUnexpectedEOF)
 }
 
-// What has arrived of a damaged section is there, but the question ends with an error.
+// The bytes before the damage in a compressed section can be read, but Code ends with an error.
 func TestSpilledIsDamaged(t *testing.T) {
 	s := spilling(t, make([]byte, spillSize+1), 0.5)
 	defer s.spilled.close()
@@ -58,7 +60,7 @@ func TestSpilledIsDamaged(t *testing.T) {
 	require.ErrorIs(t, s.object.whole(), afdo.ErrCompressed)
 }
 
-// An object that is closed decompresses no more.
+// Closing an object stops the decompression of its sections.
 func TestSpilledIsClosed(t *testing.T) {
 	s := spilling(t, make([]byte, 4*spillSize), 1)
 	s.spilled.close()

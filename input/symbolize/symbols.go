@@ -170,8 +170,8 @@ func (c *cursor) symbol(wide bool) (s elf.Sym64) {
 	return s
 }
 
-// base returns the number to add to a symbol's value. In a relocatable file this is the address of
-// its section, and 0 otherwise.
+// base returns the number to add to the value of a symbol in the section with an index. In a
+// relocatable file it is the file offset of the section, otherwise 0.
 func (o *object) base(index int) uint64 {
 	if o.elf.Type != elf.ET_REL || index <= 0 || index >= len(o.sections) {
 		return 0
@@ -282,16 +282,16 @@ func (o *object) defines(name string) (bool, error) {
 	return found, nil
 }
 
-// descriptors is the .opd section of big-endian PowerPC. The symbol of a function points to an
-// entry in this section, which begins with the address of the code.
+// descriptors is the content of the section .opd of big-endian PowerPC. There, the symbol of a
+// function is the address of an entry in this section, which begins with the address of the code.
 type descriptors struct {
 	address uint64
 	data    []byte
 	order   binary.ByteOrder
 }
 
-// readDescriptors reads the section if it exists. It ignores the section in a relocatable file,
-// where entries have no addresses yet.
+// readDescriptors reads the section .opd if it exists. It ignores the section in a relocatable
+// file, whose entries have no addresses yet.
 func (o *object) readDescriptors() (d descriptors, err error) {
 	s := o.byName[".opd"]
 	if o.elf.Machine != elf.EM_PPC64 || o.elf.Type == elf.ET_REL || s == nil || s.header.Type == elf.SHT_NOBITS {

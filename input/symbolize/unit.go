@@ -24,7 +24,8 @@ type debugData struct {
 // A unitSpan is the range of a unit in its section.
 type unitSpan struct{ off, end uint64 }
 
-// unitSpanCost is the budget for the position of a unit, see reading.spend.
+// unitSpanCost is the number of bytes charged to the budget for the position of a unit, see
+// reading.spend.
 const unitSpanCost = 64
 
 // openData finds the sections with debug info. suffix is ".dwo" for split units.
@@ -181,7 +182,8 @@ func (c *cursor) entry(e *dwarfEntry, a *abbrev, enc encoding) {
 // contributions holds the offsets of a unit's tables in a package of split units.
 type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
 
-// unitCost is the budget for reading a unit's header, see reading.spend.
+// unitCost is the number of bytes charged to the budget for reading a unit's header, see
+// reading.spend.
 const unitCost = 16
 
 // readUnit reads a unit's header and root entry.

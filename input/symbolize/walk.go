@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// A tree holds the functions of a unit that contain requested code, and what is inlined into them.
+// A tree contains the functions of a unit whose code was requested, and the functions inlined into
+// them.
 type tree struct {
 	nodes  []node
 	ranges []nodeRange      // by address
-	tops   map[int32][]span // code of each function that is not inlined, by address
+	tops   map[int32][]span // code of each function that is not an inlined copy, sorted by address
 }
 
-// A node is a function, or a copy of it that was inlined into the parent node.
+// A node is a function, or a copy of a function that was inlined into the parent node.
 type node struct {
-	entry    uint64    // offset of the entry
-	instance *Instance // set when first used
-	parent   int32     // -1 if there is none
-	top      int32     // the outermost function that contains it
-	file     uint32    // position of the call
+	entry    uint64    // offset of the debugging information entry
+	instance *Instance // created when first needed, else nil
+	parent   int32     // index of the node into which the copy was inlined; noNode for a function
+	top      int32     // index of the function into which the copy was inlined, directly or not
+	file     uint32    // file number of the call; the next fields complete the position of the call
 	line     uint32
 	column   uint32
 	discrim  uint32
@@ -32,7 +33,7 @@ type nodeRange struct {
 	node      int32
 }
 
-// noNode marks code that was not requested.
+// noNode is an index that means no node: the entry has no parent, or its code was not requested.
 const noNode = -1
 
 // A worker resolves symbols, one unit after another.
@@ -40,11 +41,11 @@ type worker struct {
 	reading
 	file      *File
 	units     map[dieRef]*dwarfUnit // units to which entries refer, cached
-	functions map[dieRef]*Function  // functions found recently
+	functions map[dieRef]*Function  // functions whose entries were read, cached
 
 	header     *lineHeader // the header read last
-	held       int         // budget for the current unit's data in memory
-	undeclared bool        // some of functions have no declaration
+	held       int         // budget charged for the current unit's data in memory
+	undeclared bool        // debug info does not declare some of functions
 
 	current  *dwarfUnit  // the unit being read
 	llvm     bool        // compiled by LLVM, for which undeclared functions begin at line 0
@@ -56,7 +57,7 @@ type worker struct {
 	sequence []row
 	rows     []row // of current
 	spans    []span
-	names    map[string]string // names read recently, which units share
+	names    map[string]string // strings returned by intern
 }
 
 // unitCursor returns a cursor at the start of the current unit.
@@ -65,7 +66,7 @@ func (w *worker) unitCursor() *cursor {
 	return newCursor(w.bytes, w.current.span.off, s)
 }
 
-// enter reads a unit into memory.
+// enter reads a unit into memory and makes it the current unit.
 func (w *worker) enter(u *dwarfUnit) (err error) {
 	if u.table, err = w.readAbbrevs(&w.abbrevs, u.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (w *worker) enter(u *dwarfUnit) (err error) {
 	return nil
 }
 
-// Budgets for data of a unit in memory that a few bytes can cause, see worker.hold.
+// Budgets in bytes for a unit's nodes, ranges, rows and spans in memory, see worker.hold.
 const (
 	nodeCost      = 128 // includes the Instance
 	nodeRangeCost = 64
@@ -89,7 +90,7 @@ const (
 	spanCost      = 96
 )
 
-// hold charges n to the budget until the unit is done.
+// hold charges n bytes to the query's budget. leave gives them back when the unit is done.
 func (w *worker) hold(n int) error {
 	w.held += n
 	return w.spend(n)
@@ -105,52 +106,27 @@ func (w *worker) leave() {
 func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
-	c.Pos = int(u.entries - u.span.off)
 	t := &w.tree
 	clear(t.nodes)
 	*t = tree{t.nodes[:0], t.ranges[:0], make(map[int32][]span)}
-	within := []int32{noNode} // for each nesting level of entries, the enclosing node
 	var e dwarfEntry
-	for c.Pos < len(c.Data) {
-		e.off = c.offset()
-		code := c.ULEB()
-		if code == 0 {
-			if len(within) == 1 {
-				continue // padding at the end
-			}
-			within = within[:len(within)-1]
-			continue
-		}
-		a := u.table.lookup(code)
-		if a == nil {
-			if c.Err == nil {
-				c.fail(errAbbrev, "code %d is not in the table at offset %d", code, u.abbrevs)
-			}
-			return nil, c.err()
-		}
-		at := within[len(within)-1]
-		if a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine && at != noNode {
-			c.entry(&e, a, u.encoding)
-			if c.Err != nil {
-				return nil, c.err()
-			}
-			next, err := w.node(t, &e, at, targets)
-			if err != nil {
-				return nil, err
-			}
-			at = next
-		} else {
+	err := eachEntry(c, u, int32(noNode), func(off uint64, a *abbrev, outer int32) (int32, error) {
+		if a.tag != dwarf.TagSubprogram && (a.tag != dwarf.TagInlinedSubroutine || outer == noNode) {
 			c.skipEntry(a, u.encoding)
+			return outer, nil
 		}
-		if a.children {
-			within = append(within, at)
+		e.off = off
+		if c.entry(&e, a, u.encoding); c.Err != nil {
+			return noNode, c.err()
 		}
-	}
+		return w.node(t, &e, outer, targets)
+	})
 	slices.SortStableFunc(t.ranges, func(a, b nodeRange) int { return cmp.Compare(a.low, b.low) })
-	return t, c.err()
+	return t, err
 }
 
-// node adds a function or an inlined copy to the tree if it contains requested code.
+// node adds an entry, which is a function or an inlined copy, to the tree. It adds a function only
+// if the function's code overlaps targets. It returns the index of the new node, or noNode.
 func (w *worker) node(t *tree, e *dwarfEntry, parent int32, targets []span) (int32, error) {
 	var err error
 	w.spans, err = w.ranges(w.file, w.current, e, w.spans[:0])
@@ -183,16 +159,16 @@ func (w *worker) node(t *tree, e *dwarfEntry, parent int32, targets []span) (int
 	return n, nil
 }
 
-// A job is a unit and the symbols to be resolved in it.
+// A job is a unit to be read, with the symbols to be resolved in it.
 type job struct {
 	unit     unitSpan
-	number   int
-	symbols  []int32
-	unlisted bool // the symbols of the unit are unknown
+	number   int     // position of the unit in the file
+	symbols  []int32 // indices of the symbols
+	unlisted bool    // the unit does not list its addresses, so its symbols are unknown
 }
 
-// A queue holds jobs that no worker has taken. It returns the largest unit first, so that no long
-// job is left for the end.
+// A queue contains the jobs that no worker has taken yet. Workers take the largest unit first, so
+// that no long job remains for the end.
 type queue struct {
 	mu    sync.Mutex
 	more  sync.Cond
@@ -228,14 +204,14 @@ func (q *queue) take() (job, bool) {
 	return heap.Pop(&q.jobs).(job), true
 }
 
-// A jobHeap is a heap of jobs, the largest unit first.
+// A jobHeap is a heap (package container/heap) of jobs with the largest unit on top.
 type jobHeap struct{ heapSlice[job] }
 
 func (h jobHeap) Less(i, j int) bool { return h.heapSlice[i].size() > h.heapSlice[j].size() }
 
 func (j job) size() uint64 { return j.unit.end - j.unit.off }
 
-// A heapSlice has all methods of heap.Interface except Less.
+// A heapSlice implements heap.Interface (package container/heap) except for Less.
 type heapSlice[T any] []T
 
 func (h heapSlice[T]) Len() int      { return len(h) }
