@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// BenchmarkReader measures what a cold lookup, a warm one and reading all cost, of a file of 4 MB.
+// BenchmarkReader measures a cold lookup, a warm lookup and reading all functions, for a file of 4
+// MB.
 func BenchmarkReader(b *testing.B) {
 	p, _ := FromGCOV(synth.Profile(synth.Medium))
 	data := extBinary(b, p, WriteOptions{})
@@ -48,7 +49,7 @@ func BenchmarkReader(b *testing.B) {
 	})
 }
 
-// BenchmarkWrite measures what the formats cost to make, and text to read.
+// BenchmarkWrite measures writing a profile in each format, and parsing its text.
 func BenchmarkWrite(b *testing.B) {
 	p, _ := FromGCOV(synth.Profile(synth.Medium))
 	text := []byte(textOf(b, p))

@@ -2,13 +2,13 @@ package sampleprof
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/summary"
 )
 
 // Check yields the first error in the file. If there is none, it yields a remark if the summary is
@@ -26,14 +26,29 @@ func (r *Reader) Check() iter.Seq[afdo.Problem] {
 			return
 		}
 		found, err := r.Summary()
-		switch data := p.Summarize(); {
+		switch {
 		case errors.Is(err, fault.ErrNotFound):
 			yield(summaryProblem("there is none"))
 		case err != nil:
 			yield(fault.Problem{Err: err})
-		case !reflect.DeepEqual(found, data):
-			yield(summaryProblem(disagreement(found, data)))
+		default:
+			checkSummary(found, p.Summarize(), yield)
 		}
+	}
+}
+
+// checkSummary yields the first difference between the summary in a file and the one computed from
+// the data of the file.
+func checkSummary(found, data *afdo.Summary, yield func(fault.Problem) bool) {
+	first := true
+	summary.Compare(found, data, false, func(_ int, detail string, _ bool) {
+		if first {
+			yield(summaryProblem(detail))
+		}
+		first = false
+	})
+	if first && !reflect.DeepEqual(found, data) {
+		yield(summaryProblem("the detailed entries are not those of the data"))
 	}
 }
 
@@ -41,26 +56,6 @@ func summaryProblem(detail string) fault.Problem {
 	return fault.Problem{Remark: true, Err: &fault.FormatError{
 		Format: "sampleprof", Section: fault.HeaderSection, Offset: -1, Err: fault.ErrSummary, Detail: detail,
 	}}
-}
-
-// disagreement describes the first difference between the summary found in the file and the summary
-// computed from the data.
-func disagreement(found, data *afdo.Summary) string {
-	for _, f := range []struct {
-		what        string
-		found, data uint64
-	}{
-		{"total count", found.TotalCount, data.TotalCount},
-		{"maximum count", found.MaxCount, data.MaxCount},
-		{"maximum head count", found.MaxFunctionCount, data.MaxFunctionCount},
-		{"number of counts", found.NumCounts, data.NumCounts},
-		{"number of functions", found.NumFunctions, data.NumFunctions},
-	} {
-		if f.found != f.data {
-			return fmt.Sprintf("%s is %d, the data make it %d", f.what, f.found, f.data)
-		}
-	}
-	return "the detailed entries are not those of the data"
 }
 
 // checkAllOffsets checks that the function offsets list exactly the functions in the file, each at
@@ -73,9 +68,6 @@ func (r *Reader) checkAllOffsets() error {
 		if g.offsets == nil {
 			continue
 		}
-		if err := r.loadOffsets(g); err != nil {
-			return err
-		}
 		if err := r.checkOffsets(g); err != nil {
 			return err
 		}
@@ -84,6 +76,9 @@ func (r *Reader) checkAllOffsets() error {
 }
 
 func (r *Reader) checkOffsets(g *bodies) error {
+	if err := r.loadOffsets(g); err != nil {
+		return err
+	}
 	raw, err := r.openBodies(g)
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// compileFlags make a program whose samples can be told apart.
+// compileFlags are the flags with which clang compiles the test program. Their debug info locates
+// samples by discriminator.
 var compileFlags = []string{
 	"-O2", "-gmlt", "-fdebug-info-for-profiling", "-fno-inline-functions", "-fno-omit-frame-pointer",
 	"-mno-omit-leaf-frame-pointer", "-fno-optimize-sibling-calls", "-no-pie",
@@ -59,8 +60,8 @@ func disassemble(t *testing.T, program string) map[string][]instruction {
 	return functions
 }
 
-// perfScript makes up what perf would have recorded of the hot loop of the program: branches and
-// stacks.
+// perfScript returns an invented output of perf script for the hot loop of the program, with
+// branches and call stacks.
 func perfScript(t *testing.T, program string) string {
 	t.Helper()
 	code := disassemble(t, program)
@@ -92,7 +93,8 @@ func perfScript(t *testing.T, program string) string {
 	return fmt.Sprintf("PERF_RECORD_MMAP2 1/1: [0x401000(0x1000) @ 0x1000 08:01 1 1]: r-xp %s\n\n", program) + strings.Repeat(sample, 200)
 }
 
-// collected is profiles that llvm-profgen makes, by how it makes them.
+// collected returns profiles that llvm-profgen makes of the samples of perfScript. The key of each
+// is the kind of the profile.
 func collected(t *testing.T, dir string, flags ...string) map[string][]byte {
 	t.Helper()
 	clang, profgen := llvmTool(t, "clang"), llvmTool(t, "llvm-profgen")
@@ -115,8 +117,9 @@ func collected(t *testing.T, dir string, flags ...string) map[string][]byte {
 	return files
 }
 
-// Profiles of llvm-profgen, context-sensitive, pre-inlined and of probes: they read as LLVM reads
-// them, and clang generates the same code from what we write of them as from what LLVM wrote.
+// TestCollectedAsLLVM reads profiles that llvm-profgen made: context-sensitive, pre-inlined and
+// probe-based. They must read as in LLVM. Clang must generate the same code from the files that
+// this package writes as from LLVM's files.
 func TestCollectedAsLLVM(t *testing.T) {
 	for name, flags := range map[string][]string{"lines": nil, "probes": {"-fpseudo-probe-for-profiling"}} {
 		t.Run(name, func(t *testing.T) {
@@ -150,8 +153,8 @@ func TestCollectedAsLLVM(t *testing.T) {
 	}
 }
 
-// compareSlice adds functions to a profile and compares the code with it and with a slice that
-// leaves them out.
+// compareSlice adds functions to a profile that the program does not have. It compares the code
+// that clang generates with that profile and with a slice that leaves the added functions out.
 func (l *llvm) compareSlice(t *testing.T, flags []string, p *Profile) {
 	t.Helper()
 	for i := range 20 {
@@ -177,9 +180,9 @@ func (l *llvm) compareSlice(t *testing.T, flags []string, p *Profile) {
 	require.Equal(t, l.compile(t, flags, whole), l.compile(t, flags, slice.Bytes()))
 }
 
-// compile returns the code that clang makes of the program with a profile, or without if there is
-// none: of a program without probes the whole object. Clang puts the probes of functions in any
-// order.
+// compile returns the code that clang generates for the program with a profile, or without one if
+// data is nil. For a program without probes it returns the whole object file. For one with probes
+// it leaves out the probe descriptions, because clang writes them in any order.
 func (l *llvm) compile(t *testing.T, flags []string, data []byte) string {
 	t.Helper()
 	out := filepath.Join(l.dir, "program.o")
@@ -198,7 +201,8 @@ func (l *llvm) compile(t *testing.T, flags []string, data []byte) string {
 	return string(object)
 }
 
-// In every format and layout a profile gives the same object.
+// TestClangReadsAllLayouts compiles a program with one profile in every format and layout. The
+// object files must be equal.
 func TestClangReadsAllLayouts(t *testing.T) {
 	testenv.NeedSweep(t)
 	l := newLLVM(t)

@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,6 +31,16 @@ func (c *contexts) len() int {
 }
 
 func (c *contexts) at(i uint32) []Frame { return c.frames[c.starts[i]:c.starts[i+1]:c.starts[i+1]] }
+
+// find returns the index of a context in the section, and whether the section contains the context.
+func (c *contexts) find(frames []Frame) (uint32, bool) {
+	for i := range uint32(c.len()) {
+		if slices.Equal(c.at(i), frames) {
+			return i, true
+		}
+	}
+	return 0, false
+}
 
 // readContexts decodes a contexts section.
 func (f *fields) readContexts(list *names) *contexts {
@@ -134,22 +145,23 @@ func appendLocation(b []byte, line uint16, discriminator uint32) []byte {
 	return b
 }
 
-// A textFrame is a frame of a context parsed from text.
-type textFrame struct {
-	name          string
-	line          uint16
-	discriminator uint32
+// unbracketed returns the text of a context without the brackets around it, if it has any.
+func unbracketed(text string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 }
 
 // parseContext parses the text of a context, such as "main:3 @ callee", without brackets around it.
-// It returns false if a frame is malformed.
-func parseContext(text string) ([]textFrame, bool) {
+// ref returns the index of a function's name, or false if the function is unknown. parseContext
+// returns false if a frame is malformed or its function is unknown.
+func parseContext(text string, ref func(name string) (NameRef, bool)) (frames []Frame, ok bool) {
 	parts := strings.Split(text, frameSeparator)
-	frames := make([]textFrame, len(parts))
+	frames = make([]Frame, len(parts))
 	for i, part := range parts {
 		name, at, called := strings.Cut(part, ":")
-		frames[i].name = name
 		if called && i == len(parts)-1 || name == "" {
+			return nil, false
+		}
+		if frames[i].Name, ok = ref(name); !ok {
 			return nil, false
 		}
 		if !called {
@@ -160,13 +172,13 @@ func parseContext(text string) ([]textFrame, bool) {
 		if err != nil {
 			return nil, false
 		}
-		frames[i].line = uint16(l)
+		frames[i].Line = uint16(l)
 		if dotted {
 			d, err := strconv.ParseUint(discriminator, 10, 32)
 			if err != nil {
 				return nil, false
 			}
-			frames[i].discriminator = uint32(d)
+			frames[i].Discriminator = uint32(d)
 		}
 	}
 	return frames, true

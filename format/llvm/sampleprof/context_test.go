@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
-// A frame before the last one that has no line is a call at line 0, as LLVM reads it.
+// TestFrameWithoutLine parses a context in which a frame before the last one has no line. As in
+// LLVM, the frame is a call at line 0.
 func TestFrameWithoutLine(t *testing.T) {
 	p, err := sampleprof.ParseText(strings.NewReader("[main:1 @ foo @ bar]:100:10\n 1: 100\n"))
 	require.NoError(t, err)

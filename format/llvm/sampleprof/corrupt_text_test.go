@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// badTexts are what is refused, and where.
+// badTexts are malformed texts, each with the position and the class of the error.
 var badTexts = []struct {
 	text         string
 	class        error

@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// A countingReaderAt notes what is read.
+// A countingReaderAt counts the reads and the bytes that are read through it.
 type countingReaderAt struct {
 	io.ReaderAt
 	mu    sync.Mutex
@@ -40,15 +40,17 @@ func (c *countingReaderAt) take() (reads [][2]int64, n int64) {
 	return reads, n
 }
 
-// realistic is a profile that is shaped like a real one.
+// realistic returns a profile whose functions and records are about as many and as nested as in
+// real profiles.
 func realistic(t testing.TB) *Profile {
 	t.Helper()
 	p, _ := FromGCOV(synth.Profile(synth.Small))
 	return p
 }
 
-// Opening reads header and table; one function reads the names, the function offsets and itself,
-// and the next one itself alone.
+// TestWhatIsRead counts the bytes that calls read. Opening reads the header and the section table.
+// The first lookup reads the names, the function offsets and the function. The next lookup reads
+// its function only.
 func TestWhatIsRead(t *testing.T) {
 	p := realistic(t)
 	data := extBinary(t, p, WriteOptions{})
@@ -99,7 +101,8 @@ func identityRank(n int) []uint32 {
 	return rank
 }
 
-// From memory nothing is copied: what is allocated is tables, and the function that is asked for.
+// TestAllocations checks that a Reader of a file in memory copies nothing: it allocates tables and
+// the function that is looked up.
 func TestAllocations(t *testing.T) {
 	data := extBinary(t, realistic(t), WriteOptions{})
 	used := allocated(func() {
@@ -127,8 +130,8 @@ func TestAllocations(t *testing.T) {
 	require.Less(t, allocations, float64(r.Sections()[4].Size)/100, "%d records", records)
 }
 
-// Every function alone is what it is in the whole profile, by name, by GUID and by context, in
-// every layout.
+// TestLookups looks every function up by name, by GUID and by context, in every layout. Each must
+// equal the function in the whole profile.
 func TestLookups(t *testing.T) {
 	for name, data := range seeds(t) {
 		r, err := OpenBytes(data)
@@ -156,10 +159,8 @@ func TestLookups(t *testing.T) {
 				take(r.FunctionByGUID(n.GUID()))
 			}
 			for _, g := range found {
-				tr := translation{p: p, refs: make([]NameRef, r.names.len()), name: r.Name}
-				h := *g
-				tr.function(&h)
-				require.Equal(t, *f, h, name)
+				tr := translation{p: p, name: r.Name}
+				require.Equal(t, f, tr.function(g, unweighted), name)
 			}
 		}
 		require.Zero(t, m.dropped)
@@ -190,7 +191,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// Many goroutines may use a Reader at once, from its first call on.
+// TestConcurrency calls a Reader from many goroutines, from the first call on.
 func TestConcurrency(t *testing.T) {
 	p := realistic(t)
 	for _, o := range []WriteOptions{{}, {Compress: true}, {SplitLayout: true}} {
@@ -232,8 +233,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A file that is cut or written to while it is open gives an error from the call that comes upon
-// it.
+// TestFileChanges truncates or overwrites a file while it is open. The next call that reads the
+// file must return an error.
 func TestFileChanges(t *testing.T) {
 	data := extBinary(t, realistic(t), WriteOptions{})
 	for name, change := range map[string]func(path string) error{

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 )
 
-// A text becomes an ExtBinary file, of which one function is read.
+// Example converts a text to an ExtBinary file and looks one function up in it.
 func Example() {
 	p, err := sampleprof.ParseText(strings.NewReader(`main:1500:0
  4: 300

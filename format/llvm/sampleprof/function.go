@@ -10,9 +10,6 @@ type Function struct {
 	Records   []Record
 }
 
-// Checksum returns the checksum of the function's control flow graph, or 0 if none is stored.
-func (f *Function) Checksum() uint64 { return find(f.Records, KindChecksum) }
-
 // find returns the Count of the first record of the given kind, or 0 if there is none. It ignores
 // the records of inlined bodies.
 func find(records []Record, kind Kind) uint64 {

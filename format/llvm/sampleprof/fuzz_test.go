@@ -12,10 +12,10 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// seedFiles is [seeds], made once.
+// seedFiles returns the files of [seeds], which it makes once.
 var seedFiles map[string][]byte
 
-// seeds are small files of every shape and layout. They are not to be changed.
+// seeds returns small files of every kind and layout, by name. Tests must not change them.
 func seeds(t testing.TB) map[string][]byte {
 	if seedFiles == nil {
 		seedFiles = makeSeeds(t)
@@ -41,7 +41,8 @@ func makeSeeds(t testing.TB) map[string][]byte {
 	return files
 }
 
-// requireFormatError checks that a fault of a file is told as one.
+// requireFormatError checks that an error about a file has one of the types that the package
+// documents.
 func requireFormatError(t *testing.T, err error) {
 	t.Helper()
 	var format *afdo.FormatError
@@ -57,7 +58,7 @@ func requireFormatError(t *testing.T, err error) {
 	require.ErrorIs(t, err, afdo.ErrMalformed)
 }
 
-// read reads everything that a file holds.
+// read reads all functions of a file into a profile.
 func read(data []byte) (*Profile, error) {
 	r, err := OpenBytes(data)
 	if err != nil {
@@ -81,7 +82,8 @@ func FuzzSampleProfile(f *testing.F) {
 	})
 }
 
-// requireLikeNaive compares what a file holds with what the naive decoder finds in it.
+// requireLikeNaive compares the functions that a Reader finds in a file with those that the naive
+// decoder finds.
 func requireLikeNaive(t *testing.T, data []byte) {
 	t.Helper()
 	r, err := OpenBytes(data)
@@ -112,8 +114,8 @@ func requireLikeNaive(t *testing.T, data []byte) {
 	requireSlice(t, r, want)
 }
 
-// requireSlice takes a slice of everything, which is the whole profile unless the function offsets
-// lie, and one of nothing.
+// requireSlice takes two slices of a file. The slice of all names must equal the whole profile,
+// unless the function offsets are wrong. The slice of no name must be empty.
 func requireSlice(t *testing.T, r *Reader, want string) {
 	t.Helper()
 	whole, err := r.Slice(func(string) bool { return true })
@@ -147,8 +149,8 @@ func requireSlice(t *testing.T, r *Reader, want string) {
 	}
 }
 
-// requireLookups compares each function that is found alone with that of the whole profile. A file
-// may have function offsets that lie; that is an error, or a function that is not found.
+// requireLookups looks up each function of a profile in its file and compares the two. If the
+// function offsets of the file are wrong, a lookup may return an error or find nothing.
 func requireLookups(t *testing.T, r *Reader, p *Profile) {
 	t.Helper()
 	for f := range p.Functions() {
@@ -165,7 +167,8 @@ func requireLookups(t *testing.T, r *Reader, p *Profile) {
 	}
 }
 
-// requireRoundTrip writes a profile and reads it again.
+// requireRoundTrip writes a profile in each format and reads it again. The text of the result must
+// be want.
 func requireRoundTrip(t *testing.T, p *Profile, want string) {
 	t.Helper()
 	for _, l := range []WriteOptions{{}, {Compress: true}, {SplitLayout: true}} {

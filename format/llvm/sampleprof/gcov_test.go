@@ -25,7 +25,8 @@ func gcovText(t *testing.T, p *profile.Profile) string {
 	return text.String()
 }
 
-// What has no losses comes back as it was: there and back, and once more.
+// TestGCOVRoundTrip converts profiles to the model of GCC's formats and back. If no losses are
+// reported, the result must equal the original, and converting it again must change nothing.
 func TestGCOVRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 200 {
@@ -93,7 +94,8 @@ func TestToGCOVRefuses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Base discriminators: what was told apart by later passes adds up.
+// TestToGCOVBase reduces discriminators to their base. Counts that differed only in the other bits
+// of their discriminators add up.
 func TestToGCOVBase(t *testing.T) {
 	p := parse(t, "main:10:1\n 1.1: 3\n 1.257: 4 f:2\n 2.65537: g:3\n  1: 3\n")
 	q, losses, err := p.ToGCOV(true, nil)
@@ -105,7 +107,8 @@ func TestToGCOVBase(t *testing.T) {
 	require.Equal(t, gcovText(t, want), gcovText(t, q))
 }
 
-// A calling context is a body in its outermost function.
+// TestToGCOVContexts checks that a calling context becomes a body inlined into the outermost
+// function of the context.
 func TestToGCOVContexts(t *testing.T) {
 	p := parse(t, "[main]:7:2\n 1: 4\n[main:3 @ foo:1.2 @ leaf]:7:1\n 1: 4\n[leaf]:3:3\n 1: 3\n")
 	q, losses, err := p.ToGCOV(false, nil)
@@ -147,7 +150,8 @@ func TestFromGCOVLosses(t *testing.T) {
 	assert.Regexp(t, "^long:12:0\\n 5: 8\\n 3.1: g[0-9]*:4\\n  0: 4\\n$", textOf(t, p))
 }
 
-// A caller that knows the source files of functions puts them into units.
+// TestToGCOVFiles passes ToGCOV the source files of functions, which become the units of the
+// symbols.
 func TestToGCOVFiles(t *testing.T) {
 	p := parse(t, "main:9:1\n 1: 2 f:2\n 2: g:7\n  1: 7\nf:3:3\n 1: 3\n")
 	q, losses, err := p.ToGCOV(false, func(name string) string {

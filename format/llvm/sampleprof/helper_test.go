@@ -18,16 +18,17 @@ import (
 
 var one = profile.Ratio{Num: 1, Den: 1}
 
-// llvmVersion is the version of the tools that the tests drive.
+// llvmVersion is the version of the LLVM tools that the tests run.
 const llvmVersion = "22"
 
-// llvmTool returns the path of a tool of LLVM of that version.
+// llvmTool returns the path of an LLVM tool of version llvmVersion.
 func llvmTool(t testing.TB, name string) string {
 	t.Helper()
 	return testenv.Tool(t, name+"-"+llvmVersion, "/usr/lib/llvm-"+llvmVersion+"/bin/"+name)
 }
 
-// An llvm runs llvm-profdata on files of a directory, once for each question.
+// An llvm runs llvm-profdata on files in a temporary directory. It runs the tool once for each
+// combination of arguments and inputs.
 type llvm struct {
 	t     testing.TB
 	tool  string
@@ -50,7 +51,8 @@ func (l *llvm) file(data []byte) string {
 	return path
 }
 
-// merge returns what `llvm-profdata merge --sample` makes of profiles.
+// merge returns the output of `llvm-profdata merge --sample` with the given options and input
+// files.
 func (l *llvm) merge(options []string, inputs ...[]byte) []byte {
 	l.t.Helper()
 	question := fmt.Sprintf("%q %q", options, inputs)
@@ -83,7 +85,7 @@ func (l *llvm) text(input []byte) string {
 	return string(l.merge([]string{"--text"}, input))
 }
 
-// corpusFile reads a file of the shared corpus.
+// corpusFile returns a file of the corpus of real profiles.
 func corpusFile(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Corpus(t, "llvm", name))
@@ -132,7 +134,8 @@ func binaryOf(t testing.TB, p *Profile) []byte {
 	return b.Bytes()
 }
 
-// A shape says what random profiles are like.
+// A shape configures a generator of random profiles: their size, and which kinds of records they
+// have.
 type shape struct {
 	contexts, probes, attributes, vtables, fs, long bool
 }
@@ -149,7 +152,7 @@ var shapes = map[string]shape{
 	"all":              {probes: true, attributes: true, vtables: true, fs: true},
 }
 
-// A generator makes random profiles.
+// A generator makes random profiles of one shape.
 type generator struct {
 	shape
 	rng *rand.Rand
@@ -219,7 +222,8 @@ func (g *generator) location(kind Kind) Record {
 	return r
 }
 
-// body returns records in no particular order, some at the same place.
+// body returns random records of a function or inlined body, in no particular order. Some have the
+// same location.
 func (g *generator) body(depth int) []Record {
 	var records []Record
 	for range g.rng.IntN(6) {

@@ -19,8 +19,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Every file with a bit turned or its end cut gives an error or what the naive decoder reads in it.
-// FuzzSampleProfile begins with the files as they are.
+// TestDamagedFilesAsNaive flips a bit of a file or truncates it. Reading must end in an error, or
+// find the functions that the naive decoder finds. FuzzSampleProfile starts with the undamaged
+// files.
 func TestDamagedFilesAsNaive(t *testing.T) {
 	for name, data := range seeds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -40,14 +41,14 @@ func TestDamagedFilesAsNaive(t *testing.T) {
 	}
 }
 
-// A part is a section of a file made by hand.
+// A part is a section of a file that assemble makes.
 type part struct {
 	kind  SectionType
 	flags SectionFlags
 	data  []byte
 }
 
-// assemble makes a file of sections in the order given.
+// assemble returns an ExtBinary file with the given sections, in the given order.
 func assemble(parts ...part) []byte {
 	sections := make([]Section, len(parts))
 	head := putHeader(nil, ExtBinary)
@@ -61,7 +62,7 @@ func assemble(parts ...part) []byte {
 	return append(putTable(head, sections), body...)
 }
 
-// numbers is ULEB128s in a row.
+// numbers returns the ULEB128 encodings of the numbers, one after another.
 func numbers(list ...uint64) []byte {
 	var b []byte
 	for _, n := range list {
@@ -80,7 +81,8 @@ func strs(list ...string) []byte {
 
 var emptySummary = part{SectionSummary, 0, numbers(0, 0, 0, 0, 0, 0)}
 
-// file is a file of the names a and b, and of bodies.
+// withBodies returns an ExtBinary file with the names a and b and with the given section of
+// function records.
 func withBodies(body []byte) []byte {
 	return assemble(emptySummary, part{SectionNames, 0, strs("a", "b")}, part{SectionBodies, 0, body})
 }
@@ -97,7 +99,7 @@ func patch(data []byte, at int, with ...byte) []byte {
 	return data
 }
 
-// nothingDeflated is a section that decompresses to nothing.
+// nothingDeflated returns a compressed section whose uncompressed content is empty.
 func nothingDeflated() []byte {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
@@ -107,7 +109,7 @@ func nothingDeflated() []byte {
 
 func tooMany() []byte { return numbers(1 << 40) }
 
-// corruptFiles are files with one fault each, and where it is.
+// corruptFiles are files with one fault each, with the class, section and offset of the error.
 var corruptFiles = map[string]struct {
 	data    []byte
 	class   error
@@ -202,7 +204,8 @@ func TestVersion(t *testing.T) {
 	require.EqualError(t, err, "sampleprof: unsupported profile version: 106, not 103 to 105")
 }
 
-// Function offsets that lie are found out.
+// TestLyingOffsets checks that lookups and checks report function offsets that lead to the wrong
+// function.
 func TestLyingOffsets(t *testing.T) {
 	bodies := numbers(1, 0, 5, 0, 0, 1, 1, 6, 0, 0) // a, b
 	for name, c := range map[string]struct {
@@ -242,8 +245,8 @@ func TestLyingOffsets(t *testing.T) {
 	}
 }
 
-// Nesting takes no stack: a file and a text of a function inlined in itself a hundred thousand
-// times.
+// TestDeep reads a file and a text in which a function is inlined into itself a hundred thousand
+// times. Reading must not recurse.
 func TestDeep(t *testing.T) {
 	depth := testenv.Rounds(20_000, 100_000)
 	var body []byte
@@ -275,7 +278,7 @@ func TestDeep(t *testing.T) {
 	require.Equal(t, text.String(), textOf(t, parse(t, text.String())))
 }
 
-// allocated returns how many bytes a call allocates.
+// allocated returns the number of bytes that a call allocates.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -284,7 +287,8 @@ func allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A small file that stands for a large one gives an error before it takes much memory.
+// TestBombs opens small files that decompress or expand to much larger ones. Reading must return an
+// error before it allocates much memory.
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 1<<20)
 	var packed bytes.Buffer
@@ -314,7 +318,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// The densest files that there can be take no more memory than what is promised.
+// TestMemoryOfDenseFiles reads files in which each record takes as few bytes as possible. Reading
+// must not take more memory than documented at MaxMemory.
 func TestMemoryOfDenseFiles(t *testing.T) {
 	const n = 150_000
 	targets := numbers(1, 0, 0, 1, 1, 0, 5, n)

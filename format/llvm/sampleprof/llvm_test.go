@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// layouts are the ways in which llvm-profdata writes a profile, and how we write it so.
+// layouts lists the layouts of binary files: the options of llvm-profdata, and the WriteOptions for
+// the same layout.
 var layouts = map[string]struct {
 	flags   []string
 	options WriteOptions
@@ -30,8 +31,8 @@ var layouts = map[string]struct {
 		WriteOptions{Compress: true, MD5: true, SplitLayout: true}},
 }
 
-// requireLikeLLVM compares what we and LLVM make of a text, in every format; of the layouts in that
-// whose turn it is, or in all if turn is -1.
+// requireLikeLLVM converts a text to every format, with this package and with LLVM, and compares
+// the results. It uses the layout with index turn, or all layouts if turn is -1.
 func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 	t.Helper()
 	p := parse(t, text)
@@ -66,9 +67,9 @@ func requireLikeLLVM(t *testing.T, l *llvm, text string, s shape, turn int) {
 	require.Equal(t, l.text(theirs), textOf(t, decoded(t, theirs)))
 }
 
-// Every shape of profile in every layout: LLVM and we read each other's files alike, and write the
-// same bytes. In a long sweep, that is; otherwise each shape in some layout, and each layout of
-// some shape.
+// TestRandomProfilesAsLLVM checks that LLVM and this package read each other's files in the same
+// way and write the same bytes. In a sweep, it combines every shape of profile with every layout.
+// Otherwise it tests each shape with one layout and each layout with one shape.
 func TestRandomProfilesAsLLVM(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(shapes)) {
 		s := shapes[name]
@@ -87,7 +88,8 @@ func TestRandomProfilesAsLLVM(t *testing.T) {
 	}
 }
 
-// Android's profiles are of clang for real.
+// TestAndroidAsLLVM reads profiles that Android compiles its programs with, and compares them with
+// LLVM.
 func TestAndroidAsLLVM(t *testing.T) {
 	for _, name := range androidProfiles[:testenv.Rounds(1, len(androidProfiles))] {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +111,8 @@ func TestAndroidAsLLVM(t *testing.T) {
 	}
 }
 
-// requireSame compares what is too long to be printed.
+// requireSame checks that two values are equal. It prints only where they differ, because they are
+// too long to print.
 func requireSame[T string | []byte](t *testing.T, want, got T) {
 	t.Helper()
 	require.True(t, string(want) == string(got), "%d bytes wanted, %d got, different from byte %d on", len(want), len(got), differ(want, got))
@@ -124,7 +127,7 @@ func differ[T string | []byte](a, b T) int {
 	return min(len(a), len(b))
 }
 
-// texts are about what the text reader has to decide.
+// texts are small profiles in text form, one for each decision of the text reader.
 var texts = []string{
 	"main:10:1\n # c\n 1: 5\n#x\n\n  \n   # y\n 2: 3",
 	"main:10:1\n 1: 5 a:3 b:4\n 1: 5 a:3\n 1: 2 a:1 a:7\n",
@@ -174,7 +177,7 @@ func TestTextsAsLLVM(t *testing.T) {
 	}
 }
 
-// What LLVM refuses in text, so do we.
+// TestBadTextsAsLLVM checks that texts that LLVM rejects are also rejected here.
 func TestBadTextsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	for i, bad := range badTexts {
@@ -190,7 +193,8 @@ func TestBadTextsAsLLVM(t *testing.T) {
 	}
 }
 
-// LLVM reads a line offset of more than 16 bits in text, and refuses the file that it writes of it.
+// TestLLVMRefusesItsLongLines shows a defect of LLVM: it accepts a text with a line offset of more
+// than 16 bits, and then rejects the file that it has written of it.
 func TestLLVMRefusesItsLongLines(t *testing.T) {
 	testenv.NeedSweep(t)
 	l := newLLVM(t)
@@ -204,7 +208,8 @@ func TestLLVMRefusesItsLongLines(t *testing.T) {
 	require.ErrorIs(t, err, errLine)
 }
 
-// The symbol list and the mark of a partial profile, which no text has.
+// TestSymbolListAsLLVM compares the symbol list and the flag of a partial profile with LLVM. The
+// text form has neither.
 func TestSymbolListAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	text := "main:10:1\n 1: 5\n"
@@ -231,7 +236,7 @@ func TestSymbolListAsLLVM(t *testing.T) {
 	assert.Equal(t, textOf(t, merged), textOf(t, back))
 }
 
-// Sums are LLVM's, weights and all.
+// TestMergeAsLLVM compares weighted sums of profiles with those of llvm-profdata.
 func TestMergeAsLLVM(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(shapes)) {
 		s := shapes[name]
@@ -254,8 +259,8 @@ func TestMergeAsLLVM(t *testing.T) {
 	}
 }
 
-// Of two bodies of different checksums the later one is dropped, at every depth; and products
-// saturate.
+// TestChecksumsAndWeightsAsLLVM merges functions whose checksums differ. The later function is
+// dropped, and so is a later inlined body, at any depth. Products of counts and weights saturate.
 func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	body := func(outer, inner string) string {
@@ -293,7 +298,8 @@ func TestChecksumsAndWeightsAsLLVM(t *testing.T) {
 	require.Equal(t, want, textOf(t, p))
 }
 
-// Neither adds plain profiles to probe-based ones.
+// TestMixedKindsAsLLVM checks that both LLVM and this package refuse to merge a plain profile with
+// a probe-based one.
 func TestMixedKindsAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	plain, probes := "main:1:1\n 1: 1\n", "main:1:1\n 1: 1\n !CFGChecksum: 4\n"

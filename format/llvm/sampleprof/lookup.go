@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -147,6 +146,7 @@ type functionReader struct {
 	merger   merger
 	arranged [2][]Record
 	merged   []Record
+	function Function
 }
 
 func (r *Reader) functionReader(f fields) *functionReader {
@@ -158,12 +158,12 @@ func (r *Reader) functionReader(f fields) *functionReader {
 	}
 }
 
-// next reads one function and adds its metadata. The function's records are valid until the next
-// call.
-func (d *functionReader) next() (Function, error) {
-	f := d.body.function()
+// next reads one function and adds its metadata. The function is valid until the next call.
+func (d *functionReader) next() (*Function, error) {
+	d.function = d.body.function()
+	f := &d.function
 	if d.body.Err != nil {
-		return Function{}, d.body.err()
+		return nil, d.body.err()
 	}
 	if d.body.tangled {
 		d.arranged[0] = d.arranger.arrange(d.arranged[0][:0], f.Records)
@@ -176,7 +176,7 @@ func (d *functionReader) next() (Function, error) {
 		d.meta = d.r.metadataReader(at.fields)
 		records := d.meta.function().Records
 		if d.meta.Err != nil {
-			return Function{}, d.meta.err()
+			return nil, d.meta.err()
 		}
 		d.arranged[1] = d.arranger.arrange(d.arranged[1][:0], records)
 		d.merged = append(d.merged[:0], d.merger.merge(f.Records, d.arranged[1])...)
@@ -185,9 +185,9 @@ func (d *functionReader) next() (Function, error) {
 	return f, nil
 }
 
-// Functions iterates over the functions in file order. The records of a function are valid until
-// the next iteration. If the file stores a function in several pieces, which LLVM's writer never
-// does, Functions yields each piece; [Read] adds them up. An error ends the iteration.
+// Functions iterates over the functions in file order. A function is valid until the next
+// iteration. If the file stores a function in several pieces, which LLVM's writer never does,
+// Functions yields each piece; [Read] adds them up. An error ends the iteration.
 func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		if err := r.all(); err != nil {
@@ -195,21 +195,33 @@ func (r *Reader) Functions() iter.Seq2[*Function, error] {
 			return
 		}
 		for _, g := range r.groups {
-			raw, err := r.openBodies(g)
-			if err != nil {
-				yield(nil, err)
-				return
+			for f, err := range r.scan(g, func(uint32) bool { return true }) {
+				if !yield(f, err) || err != nil {
+					return
+				}
 			}
-			d := r.functionReader(*raw)
-			for d.body.Rest() > 0 {
-				f, err := d.next()
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if !yield(&f, nil) {
-					return
-				}
+		}
+	}
+}
+
+// scan reads all functions of a section of function records. It yields those for which wanted
+// returns true; ref is the index of the function's name or, in a context-sensitive profile, of its
+// context. A function is valid until the next iteration. An error ends the iteration.
+func (r *Reader) scan(g *bodies, wanted func(ref uint32) bool) iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		raw, err := r.openBodies(g)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d := r.functionReader(*raw)
+		for d.body.Rest() > 0 {
+			f, err := d.next()
+			if err == nil && !wanted(d.body.ref) {
+				continue
+			}
+			if !yield(f, err) || err != nil {
+				return
 			}
 		}
 	}
@@ -253,12 +265,9 @@ func (r *Reader) Function(name string) (*Function, error) {
 		ref, ok := r.names.find(name)
 		return r.function(uint32(ref), ok, name)
 	}
-	frames, ok := parseContext(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
-	ref := uint32(0)
-	if ok {
-		ref, ok = r.findContext(frames)
-	}
-	return r.function(ref, ok, name)
+	frames, known := parseContext(unbracketed(name), r.names.find)
+	i, ok := r.contexts.find(frames)
+	return r.function(i, known && ok, name)
 }
 
 // FunctionByGUID works like [Reader.Function] for a function of which only the GUID of its name is
@@ -281,34 +290,8 @@ func (r *Reader) FunctionByGUID(guid uint64) (*Function, error) {
 	if r.contexts == nil || !ok {
 		return r.function(uint32(ref), ok, fmt.Sprintf("%#x", guid))
 	}
-	i, ok := r.baseContext(ref)
+	i, ok := r.contexts.find([]Frame{{Name: ref}})
 	return r.function(i, ok, fmt.Sprintf("%#x", guid))
-}
-
-func (r *Reader) baseContext(ref NameRef) (uint32, bool) {
-	for i := range r.contexts.len() {
-		if frames := r.contexts.at(uint32(i)); len(frames) == 1 && frames[0].Name == ref {
-			return uint32(i), true
-		}
-	}
-	return 0, false
-}
-
-func (r *Reader) findContext(want []textFrame) (uint32, bool) {
-	frames := make([]Frame, len(want))
-	for i, f := range want {
-		ref, ok := r.names.find(f.name)
-		if !ok {
-			return 0, false
-		}
-		frames[i] = Frame{Name: ref, Line: f.line, Discriminator: f.discriminator}
-	}
-	for i := range r.contexts.len() {
-		if slices.Equal(r.contexts.at(uint32(i)), frames) {
-			return uint32(i), true
-		}
-	}
-	return 0, false
 }
 
 // Contexts iterates over all contexts of the function with the given name, in the order of the
@@ -348,19 +331,11 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	}
 	var whole *Function
 	for _, g := range r.groups {
-		if g.offsets == nil {
-			if err := r.scan(g, ref, &whole); err != nil {
+		for f, err := range r.named(g, ref) {
+			if err != nil {
 				return nil, err
 			}
-			continue
-		}
-		if err := r.loadOffsets(g); err != nil {
-			return nil, err
-		}
-		for at := g.heads[ref]; at > 0; at = g.next[at-1] {
-			if err := r.functionAt(g, g.table[at-1], &whole); err != nil {
-				return nil, err
-			}
+			whole = r.join(whole, f)
 		}
 	}
 	if whole == nil {
@@ -369,99 +344,81 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	return whole, nil
 }
 
-// functionAt reads the function at an entry of the function offsets, and adds it to whole.
-func (r *Reader) functionAt(g *bodies, e functionAt, whole **Function) error {
+// named yields the function whose name or context has the index ref, in each piece that a section
+// of function records has of it. If the section has function offsets, named reads no other
+// function.
+func (r *Reader) named(g *bodies, ref uint32) iter.Seq2[*Function, error] {
+	if g.offsets == nil {
+		return r.scan(g, func(other uint32) bool { return other == ref })
+	}
+	return func(yield func(*Function, error) bool) {
+		if err := r.loadOffsets(g); err != nil {
+			yield(nil, err)
+			return
+		}
+		for at := g.heads[ref]; at > 0; at = g.next[at-1] {
+			if f, err := r.functionAt(g, g.table[at-1]); !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// functionAt reads the function at an entry of the function offsets.
+func (r *Reader) functionAt(g *bodies, e functionAt) (*Function, error) {
 	end := uint64(0)
 	if next, _ := slices.BinarySearch(g.starts, e.offset+1); next < len(g.starts) {
 		end = g.starts[next]
 	}
 	f, err := r.viewBodies(g, e.offset, end)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := r.functionReader(f)
 	function, err := d.next()
-	if err != nil {
-		return err
+	if err == nil && d.body.ref != e.ref {
+		return nil, f.section.fault(f.start, fault.ErrSection, "the function offsets say that another function begins here")
 	}
-	if !r.is(&function, e.ref) {
-		return f.section.fault(f.start, fault.ErrSection, "the function offsets say that another function begins here")
-	}
-	return d.join(whole, &function)
-}
-
-// is reports whether ref is the index of the name of f or, in a context-sensitive profile, of its
-// context.
-func (r *Reader) is(f *Function, ref uint32) bool {
-	if r.contexts == nil {
-		return f.Name == NameRef(ref)
-	}
-	return slices.Equal(f.Context, r.contexts.at(ref))
+	return function, err
 }
 
 // viewBodies returns the bytes [start, end) of the uncompressed section of function records in g.
 // If end is 0, it returns all bytes from start on.
 func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
+	first, size := g.section.Offset, uint64(g.section.Size)
+	var inflated []byte
 	if g.section.compressed() {
 		raw, err := r.openBodies(g)
 		if err != nil {
 			return fields{}, err
 		}
-		f := *raw
-		if start >= uint64(len(f.Data)) || end > uint64(len(f.Data)) {
-			return fields{}, g.section.fault(int64(len(f.Data)), fault.ErrSection, "the function offsets lead to %d", max(start, end))
-		}
-		if end > 0 {
-			f.Data = f.Data[:end]
-		}
-		f.Data, f.start = f.Data[start:], int64(start)
+		inflated, first, size = raw.Data, 0, uint64(len(raw.Data))
+	}
+	if start >= size || end > size {
+		return fields{}, g.section.fault(first+int64(size), fault.ErrSection, "the function offsets lead to %d", max(start, end))
+	}
+	end = cmp.Or(end, size)
+	f := fields{section: g.section, start: first + int64(start)}
+	if inflated != nil {
+		f.Data = inflated[start:end]
 		return f, nil
 	}
-	if start >= uint64(g.section.Size) || end > uint64(g.section.Size) {
-		return fields{}, g.section.fault(g.section.Offset+g.section.Size, fault.ErrSection, "the function offsets lead to %d", max(start, end))
-	}
-	end = cmp.Or(end, uint64(g.section.Size))
-	f := fields{section: g.section, start: g.section.Offset + int64(start)}
 	var err error
 	f.Data, err = r.src.View(f.start, int(end-start))
 	return f, err
 }
 
-// scan reads all functions of a section without function offsets, and adds to whole those whose
-// name or context has the index ref.
-func (r *Reader) scan(g *bodies, ref uint32, whole **Function) error {
-	raw, err := r.openBodies(g)
-	if err != nil {
-		return err
-	}
-	d := r.functionReader(*raw)
-	for d.body.Rest() > 0 {
-		f, err := d.next()
-		if err != nil {
-			return err
-		}
-		if !r.is(&f, ref) {
-			continue
-		}
-		if err := d.join(whole, &f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // join adds f, one of several pieces of a function in the file, to whole, the sum of the pieces
-// before.
-func (d *functionReader) join(whole **Function, f *Function) error {
-	if *whole == nil {
-		f.Records = slices.Clone(f.Records)
-		*whole = f
-		return nil
+// before it. whole is nil for the first piece. join returns the sum.
+func (r *Reader) join(whole, f *Function) *Function {
+	if whole == nil {
+		first := *f
+		first.Records = slices.Clone(f.Records)
+		return &first
 	}
-	m := merger{compare: d.merger.compare}
-	w := *whole
-	w.HeadCount = m.add(w.HeadCount, f.HeadCount)
-	w.Total = m.add(w.Total, f.Total)
-	w.Records = slices.Clone(m.merge(w.Records, f.Records))
-	return nil
+	m := merger{compare: r.names.compare}
+	whole.HeadCount = m.add(whole.HeadCount, f.HeadCount)
+	whole.Total = m.add(whole.Total, f.Total)
+	whole.Records = slices.Clone(m.merge(whole.Records, f.Records))
+	return whole
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// ulebMD5s writes a profile with MD5s for names, each as a ULEB128, which LLVM reads and has not
-// written for years. Names are what encode makes of the hashes.
+// ulebMD5s writes a profile whose names are MD5s, each encoded as a ULEB128. LLVM reads this form
+// but has not written it for years. encode returns the names section for the hashes.
 func ulebMD5s(t *testing.T, p *Profile, o WriteOptions, encode func(hashes []uint64) []byte) []byte {
 	t.Helper()
 	f, err := newFileWriter(p, true)
@@ -49,7 +49,8 @@ func putULEBs(hashes []uint64) []byte {
 	return b
 }
 
-// MD5s as ULEBs are read like those of fixed length, by LLVM and here, and converted alike.
+// TestULEBMD5sAsLLVM reads and converts a file whose MD5s are encoded as ULEB128s. The result must
+// equal LLVM's, and that of a file with MD5s of fixed length.
 func TestULEBMD5sAsLLVM(t *testing.T) {
 	l := newLLVM(t)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -76,7 +77,8 @@ func TestULEBMD5sAsLLVM(t *testing.T) {
 	}
 }
 
-// What is wrong with them is told with its place; LLVM refuses the same.
+// TestBadULEBMD5s checks the errors for malformed MD5s encoded as ULEB128s, and their offsets. LLVM
+// rejects the same files.
 func TestBadULEBMD5s(t *testing.T) {
 	l := newLLVM(t)
 	p := parse(t, "a:30:1\n 1: 10 b:3\nb:20:1\n 1: 20\n")
@@ -113,7 +115,8 @@ func TestBadULEBMD5s(t *testing.T) {
 	assert.Equal(t, l.text(data), textOf(t, decoded(t, data)))
 }
 
-// Names of version 104 are three arrays, and function offsets an array beside them.
+// TestNamesInTrees reads a file of version 104, whose names are three arrays of MD5s and whose
+// function offsets are a parallel array.
 func TestNamesInTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for name, layout := range layouts {
@@ -133,8 +136,8 @@ func TestNamesInTrees(t *testing.T) {
 	}
 }
 
-// inTrees writes a profile whose names are in trees. No tool at hand does, so it is laid out here:
-// a name is its place in the arrays.
+// inTrees writes a profile whose names are stored as search trees of MD5s. The index of a name is
+// its position in the arrays. No tool at hand writes such files.
 func inTrees(t testing.TB, p *Profile, o WriteOptions, version byte) []byte {
 	t.Helper()
 	f, err := newFileWriter(p, true)
@@ -160,7 +163,7 @@ func inTrees(t testing.TB, p *Profile, o WriteOptions, version byte) []byte {
 	return data
 }
 
-// spans writes names in three arrays.
+// spans encodes names as three arrays of MD5s, which readSpans reads.
 func spans(names []Name) []byte {
 	first, second := len(names)/3, len(names)/2
 	var b []byte

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However a sample profile is damaged, what a walk finds is found by name, and is the same.
+// TestLookupsOfMutants damages sample profiles at random. A lookup by name must find each function
+// that reading the whole file finds, with the same records.
 func TestLookupsOfMutants(t *testing.T) {
 	files := seeds(t)
 	names := slices.Sorted(maps.Keys(files))
@@ -27,8 +28,9 @@ func TestLookupsOfMutants(t *testing.T) {
 	require.Positive(t, same)
 }
 
-// lookUpSame looks for each function that a walk finds, and returns how many are found. Function
-// offsets that lie are a fault of their own, which a check tells.
+// lookUpSame looks up each function that reading the whole file finds, and returns the number of
+// functions found. It accepts failures if the function offsets are wrong, because Check reports
+// those.
 func lookUpSame(t *testing.T, data []byte) (same int) {
 	t.Helper()
 	r, err := OpenBytes(data)
@@ -58,7 +60,8 @@ func lookUpSame(t *testing.T, data []byte) (same int) {
 	return same
 }
 
-// spelled returns a function as the text of a profile that has no other, if the text can hold it.
+// spelled returns the text of a profile that consists of one function. It returns false if the text
+// form cannot contain the function.
 func spelled(t *testing.T, s Source, f *Function) (string, bool) {
 	t.Helper()
 	p := new(Profile)

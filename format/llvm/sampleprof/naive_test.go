@@ -126,7 +126,7 @@ func (c *naiveCursor) end() {
 	}
 }
 
-// naiveText returns the text of a binary file.
+// naiveText decodes a binary file with the naive decoder and returns the profile as text.
 func naiveText(data []byte) (text string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -161,7 +161,8 @@ func naiveText(data []byte) (text string, err error) {
 
 type naiveSection struct{ kind, flags, offset, size uint64 }
 
-// naiveFlags are the flags that a type of section can have, in the upper half of the word.
+// naiveFlags maps a section type to the flags that it can have, which are in the upper half of the
+// word.
 var naiveFlags = map[uint64]uint64{1: 0b110111, 2: 0b1111, 3: 0, 4: 0b11, 5: 0b11, 6: 0, 32: 0}
 
 func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
@@ -216,7 +217,8 @@ func (f *naiveFile) extBinary(c *naiveCursor, version uint64) {
 	}
 }
 
-// unlisted refuses a file whose function offsets or summary count functions that are in no bodies.
+// unlisted returns an error if function offsets or the summary count functions, but no section
+// contains function records.
 func (f *naiveFile) unlisted(sections []naiveSection) {
 	var offsets *naiveSection
 	check := func() {
@@ -302,7 +304,7 @@ func naiveInflate(data []byte) []byte {
 
 func (f *naiveFile) contextual() bool { return f.flags[1]>>33&1 != 0 }
 
-// summary reports whether it counts functions.
+// summary reads the summary and reports whether it counts functions.
 func (f *naiveFile) summary(c *naiveCursor) bool {
 	total := c.any()
 	for range 3 {
@@ -361,7 +363,8 @@ func (f *naiveFile) name(c *naiveCursor) naiveName {
 	return f.names[i]
 }
 
-// ref returns a key of a function, and what it is called by.
+// ref reads the index of a function's name or context. It returns a map key for the function, the
+// name, and the frames of the context.
 func (f *naiveFile) ref(c *naiveCursor) (string, naiveName, []naiveFrame) {
 	if !f.contextual() {
 		name := f.name(c)

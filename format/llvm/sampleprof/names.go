@@ -192,9 +192,9 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 // first.
 func (f *fields) name(n *names) NameRef { return index(f, "name", n.len(), n.first) }
 
-// index reads an index in a table of n names or contexts, which what tells for errors. Of equal
-// entries it returns the index of the first one, which first has for each entry. first is nil if
-// all entries differ.
+// index reads the index of an entry in a table of n names or contexts. what is the kind of the
+// entries, for errors. If the table contains equal entries, index returns the index of the first of
+// them, which it looks up in first. first is nil if all entries differ.
 func index[Ref ~uint32](f *fields, what string, n int, first []Ref) Ref {
 	pos := f.Pos
 	i := f.uint64()

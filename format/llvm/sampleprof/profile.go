@@ -100,13 +100,13 @@ func (p *Profile) AddFunction(f Function) (dropped int) {
 	f.Records = a.arrange(nil, slices.Clone(f.Records))
 	f.Context = slices.Clone(f.Context)
 	m := merger{compare: p.compare}
-	p.add(&f, &m, false)
+	p.add(&f, &m)
 	return m.dropped
 }
 
 // add adds the total, head count and records of f to the function with the same name or context.
-// The records must be in the order described at [Record]. add copies them unless owned is set.
-func (p *Profile) add(f *Function, m *merger, owned bool) {
+// The records must be in the order described at [Record]. add copies them.
+func (p *Profile) add(f *Function, m *merger) {
 	p.used = true
 	if row := p.row(f.Name, f.Context); row != 0 {
 		have := &p.functions[row-1]
@@ -125,9 +125,7 @@ func (p *Profile) add(f *Function, m *merger, owned bool) {
 		return
 	}
 	g := *f
-	if !owned {
-		g.Records = slices.Clone(g.Records)
-	}
+	g.Records = slices.Clone(g.Records)
 	p.functions = append(p.functions, g)
 	row := uint32(len(p.functions))
 	if f.Context != nil {
@@ -176,7 +174,7 @@ func (p *Profile) withoutContexts() *Profile {
 	m := merger{compare: p.compare}
 	for _, f := range p.functions {
 		f.Context = nil
-		q.add(&f, &m, false)
+		q.add(&f, &m)
 	}
 	return q
 }

@@ -2,18 +2,21 @@ package sampleprof
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/profile"
 )
 
+// unweighted is the weight that leaves counts unchanged.
+var unweighted = profile.Ratio{Num: 1, Den: 1}
+
 // Read reads a whole file into memory. A file that needs more than [MaxMemory] gives afdo.ErrLimit.
 // After an error the profile is nil.
 func Read(r *Reader) (*Profile, error) {
 	p := new(Profile)
-	_, err := p.Merge(r, profile.Ratio{Num: 1, Den: 1})
-	if err != nil {
+	if _, err := p.Merge(r, unweighted); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -29,34 +32,33 @@ func Read(r *Reader) (*Profile, error) {
 // have the same values; otherwise the error matches [ErrMixed]. FS, Partial and PreInlined are set
 // if any source sets them. The symbol lists are united.
 func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err error) {
-	return src.mergeInto(p, weight)
+	if err := p.setKind(src.flags()); err != nil {
+		return 0, err
+	}
+	list, err := src.symbolList()
+	if err != nil {
+		return 0, err
+	}
+	if len(list) > 0 {
+		p.SymbolList = slices.Compact(slices.Sorted(slices.Values(append(p.SymbolList, list...))))
+	}
+	return p.addAll(src, src.each(), weight)
 }
 
-func (r *Reader) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
-	if err := p.setKind(r.flags()); err != nil {
-		return 0, err
-	}
-	if err := p.addSymbols(r.symbolList()); err != nil {
-		return 0, err
-	}
-	spent := budget{limit: r.spent.limit}
-	spent.spent.Store(r.spent.spent.Load())
-	t := translation{p: p}
+// addAll adds functions of src. It multiplies each count, total and head count by weight, and
+// returns the number of functions that were dropped because of other checksums.
+func (p *Profile) addAll(src Source, functions iter.Seq2[*Function, error], weight profile.Ratio) (dropped int, err error) {
+	t := translation{p: p, name: src.Name}
 	m := merger{compare: p.compare}
-	for f, err := range r.Functions() {
+	spent := src.memory()
+	for f, err := range functions {
 		if err != nil {
 			return m.dropped, err
 		}
 		if err := spent.add(int64(functionSize + recordSize*len(f.Records))); err != nil {
 			return m.dropped, fmt.Errorf("sampleprof: %w: %w", fault.ErrLimit, err)
 		}
-		if t.refs == nil {
-			t.refs = make([]NameRef, r.names.len())
-			t.name = r.names.name
-		}
-		t.function(f)
-		scale(f, weight)
-		p.add(f, &m, false)
+		p.add(t.function(f, weight), &m)
 	}
 	return m.dropped, nil
 }
@@ -78,81 +80,55 @@ func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error
 	if err := p.setKind(src.flags()); err != nil {
 		return err
 	}
-	g := *f
-	g.Records = slices.Clone(f.Records)
-	name := src.Name
+	t := translation{p: p, name: src.Name}
 	if rename != nil {
-		name = func(ref NameRef) Name { return rename(src.Name(ref)) }
+		t.name = func(ref NameRef) Name { return rename(src.Name(ref)) }
 	}
-	t := translation{p: p, refs: make([]NameRef, src.numNames()), name: name}
-	t.function(&g)
-	p.AddFunction(g)
+	p.AddFunction(*t.function(f, unweighted))
 	return nil
 }
 
 // functionSize is the approximate memory of a function without its records, in bytes.
 const functionSize = 150
 
-func (q *Profile) mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error) {
-	if err := p.setKind(q); err != nil {
-		return 0, err
-	}
-	_ = p.addSymbols(q.SymbolList, nil)
-	t := translation{p: p, refs: make([]NameRef, len(q.names.list)), name: q.Name}
-	m := merger{compare: p.compare}
-	for i := range q.functions {
-		f := q.functions[i]
-		f.Records = slices.Clone(f.Records)
-		t.function(&f)
-		scale(&f, weight)
-		p.add(&f, &m, true)
-	}
-	return m.dropped, nil
-}
-
-func (p *Profile) addSymbols(list []string, err error) error {
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	p.SymbolList = append(p.SymbolList, list...)
-	slices.Sort(p.SymbolList)
-	p.SymbolList = slices.Compact(p.SymbolList)
-	return nil
-}
-
-// A translation is for merging a profile, the source, into the profile p. It maps the indexes of
-// names in the source to the indexes of the same names in p, and adds names that p does not have.
+// A translation copies functions of a profile, the source, for adding them to the profile p. It
+// maps the indexes of names in the source to the indexes of the same names in p, and adds names
+// that p does not have.
 type translation struct {
-	p    *Profile
-	refs []NameRef // index in p plus 1; 0 for a name that has not occurred yet
-	name func(NameRef) Name
+	p       *Profile
+	name    func(NameRef) Name // returns a name of the source
+	refs    []NameRef          // index in p plus 1, by index in the source; 0 for a name that has not occurred yet
+	records []Record           // buffer for the records of one function
 }
 
-func (t *translation) ref(other NameRef) NameRef {
-	ref := t.refs[other]
-	if ref == 0 {
-		ref = t.p.AddName(t.name(other)) + 1
-		t.refs[other] = ref
+func (t *translation) ref(source NameRef) NameRef {
+	if more := int(source) + 1 - len(t.refs); more > 0 {
+		t.refs = append(t.refs, make([]NameRef, more)...)
 	}
-	return ref - 1
+	if t.refs[source] == 0 {
+		t.refs[source] = t.p.AddName(t.name(source)) + 1
+	}
+	return t.refs[source] - 1
 }
 
-// function replaces the names in f by those of p. It changes f.Records in place, but copies
-// f.Context.
-func (t *translation) function(f *Function) {
-	f.Name = t.ref(f.Name)
-	if f.Context != nil {
-		f.Context = slices.Clone(f.Context)
-		for i := range f.Context {
-			f.Context[i].Name = t.ref(f.Context[i].Name)
-		}
+// function returns a copy of f with the names of p and with counts multiplied by weight. Its
+// records are valid until the next call.
+func (t *translation) function(f *Function, weight profile.Ratio) *Function {
+	g := *f
+	g.Name, g.Context = t.ref(f.Name), slices.Clone(f.Context)
+	for i := range g.Context {
+		g.Context[i].Name = t.ref(g.Context[i].Name)
 	}
-	for i := range f.Records {
-		switch r := &f.Records[i]; r.Kind {
+	t.records = append(t.records[:0], f.Records...)
+	g.Records = t.records
+	for i := range g.Records {
+		switch r := &g.Records[i]; r.Kind {
 		case KindTarget, KindInlined, KindVTable:
 			r.Name = t.ref(r.Name)
 		}
 	}
+	scale(&g, weight)
+	return &g
 }
 
 // scale multiplies the counts of a function by weight.

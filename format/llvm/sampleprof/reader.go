@@ -37,19 +37,6 @@ const (
 	Text
 )
 
-// String returns the name of the format: "ExtBinary", "Binary" or "text".
-func (f Format) String() string {
-	switch f {
-	case ExtBinary:
-		return "ExtBinary"
-	case Binary:
-		return "Binary"
-	case Text:
-		return "text"
-	}
-	return fmt.Sprintf("Format(%d)", uint8(f))
-}
-
 // maxHeader is the maximum size of magic and version, in bytes.
 const maxHeader = 2 * binary.MaxVarintLen64
 
@@ -81,6 +68,36 @@ type Reader struct {
 type kind struct {
 	partial, contextSensitive, fs, preInlined, vtables bool
 	probes, attributes                                 bool
+}
+
+// A kindFlag is a section flag and the property that it declares.
+type kindFlag struct {
+	flag     SectionFlags
+	property *bool
+}
+
+// flags lists the flags of sections of a type that declare properties of the profile.
+func (k *kind) flags(t SectionType) []kindFlag {
+	switch t {
+	case SectionSummary:
+		return []kindFlag{
+			{flagPartial, &k.partial}, {flagFullContext, &k.contextSensitive}, {flagFS, &k.fs},
+			{flagPreInlined, &k.preInlined}, {flagVTables, &k.vtables},
+		}
+	case SectionMetadata:
+		return []kindFlag{{flagProbes, &k.probes}, {flagHasAttributes, &k.attributes}}
+	}
+	return nil
+}
+
+// declared returns the flags of a section of a type that declare the properties in k.
+func (k *kind) declared(t SectionType) (flags SectionFlags) {
+	for _, f := range k.flags(t) {
+		if *f.property {
+			flags |= f.flag
+		}
+	}
+	return flags
 }
 
 // Open opens a file. It reads the header and the section table, and checks that the sections lie
@@ -262,17 +279,11 @@ func (r *Reader) readKind() error {
 		if s.Size == 0 && s.Type != SectionMetadata {
 			continue
 		}
+		for _, f := range r.kind.flags(s.Type) {
+			*f.property = *f.property || s.Flags&f.flag != 0
+		}
 		switch s.Type {
-		case SectionSummary:
-			r.kind.partial = s.Flags&flagPartial != 0
-			r.kind.contextSensitive = s.Flags&flagFullContext != 0
-			r.kind.fs = s.Flags&flagFS != 0
-			r.kind.preInlined = s.Flags&flagPreInlined != 0
-			r.kind.vtables = s.Flags&flagVTables != 0
-		case SectionMetadata:
-			r.kind.probes = r.kind.probes || s.Flags&flagProbes != 0
-			r.kind.attributes = r.kind.attributes || s.Flags&flagHasAttributes != 0
-		case SectionNames, SectionContexts:
+		case SectionSummary, SectionMetadata, SectionNames, SectionContexts:
 		case SectionBodies:
 			if !seen[SectionNames] {
 				return r.tableFault(s, "no names come before the bodies")

@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// TestWriteWithSummary replaces the summary of files in every layout: all else stays.
+// TestWriteWithSummary replaces the summary of files in every layout. All other sections must stay
+// the same.
 func TestWriteWithSummary(t *testing.T) {
 	p, err := ParseText(strings.NewReader("main:900:1\n 1: 100 work:100\n 2: work:50\n  1: 7\nwork:500:100\n 1: 400\n"))
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -57,25 +58,10 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	for i := range keep {
 		keep[i] = wanted(r.names.name(NameRef(i)).Text)
 	}
-	if err := s.addFunctions(r, keep); err != nil {
+	if _, err := s.profile.addAll(r, r.selected(keep), unweighted); err != nil {
 		return nil, err
 	}
 	return s, s.addNames(r, keep, wanted)
-}
-
-// addFunctions adds the functions of the file that clang reads for a module. keep[i] is set if name
-// i of the file is wanted.
-func (s *Slice) addFunctions(r *Reader, keep []bool) error {
-	t := translation{p: s.profile, refs: make([]NameRef, r.names.len()), name: r.names.name}
-	m := merger{compare: s.profile.compare}
-	for f, err := range r.selected(keep) {
-		if err != nil {
-			return err
-		}
-		t.function(f)
-		s.profile.add(f, &m, false)
-	}
-	return nil
 }
 
 // addNames adds the wanted names of the symbol list, and the wanted names of the file, which clang
@@ -101,74 +87,49 @@ func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error
 
 // selected iterates over the functions that the slice contains, see [Reader.Slice]. If the file has
 // function offsets, it reads no other functions.
-func (r *Reader) selected(keep []bool) func(yield func(*Function, error) bool) {
+func (r *Reader) selected(keep []bool) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		for _, g := range r.groups {
-			if !r.selectFrom(g, keep, yield) {
+			for f, err := range r.selectedIn(g, keep) {
+				if !yield(f, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// selectedIn iterates over those functions of one section of function records that the slice
+// contains.
+func (r *Reader) selectedIn(g *bodies, keep []bool) iter.Seq2[*Function, error] {
+	wanted := func(ref uint32) bool { return r.isKept(ref, keep) }
+	if g.offsets == nil {
+		return r.scan(g, wanted)
+	}
+	return func(yield func(*Function, error) bool) {
+		if err := r.loadOffsets(g); err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, e := range g.table {
+			if !wanted(e.ref) {
+				continue
+			}
+			if f, err := r.functionAt(g, e); !yield(f, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// selectFrom yields the functions of one section of function records that the slice contains. It
-// returns false if the iteration has to stop.
-func (r *Reader) selectFrom(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
-	if g.offsets == nil {
-		return r.selectAmong(g, keep, yield)
-	}
-	if err := r.loadOffsets(g); err != nil {
-		yield(nil, err)
-		return false
-	}
-	for _, e := range g.table {
-		if !r.refKept(e.ref, keep) {
-			continue
-		}
-		var f *Function
-		err := r.functionAt(g, e, &f)
-		if !yield(f, err) || err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// selectAmong does the work of selectFrom for a section without function offsets, by reading all of
-// its functions.
-func (r *Reader) selectAmong(g *bodies, keep []bool, yield func(*Function, error) bool) bool {
-	raw, err := r.openBodies(g)
-	if err != nil {
-		yield(nil, err)
-		return false
-	}
-	d := r.functionReader(*raw)
-	for d.body.Rest() > 0 {
-		f, err := d.next()
-		if err == nil && !isKept(&f, keep) {
-			continue
-		}
-		if !yield(&f, err) || err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *Reader) refKept(ref uint32, keep []bool) bool {
+// isKept reports whether clang reads a function for a module. ref is the index of the function's
+// name or, in a context-sensitive profile, of its context. keep[i] is set if name i of the file is
+// wanted. Clang reads a context if any function in it is wanted.
+func (r *Reader) isKept(ref uint32, keep []bool) bool {
 	if r.contexts == nil {
 		return keep[ref]
 	}
-	return isKept(&Function{Context: r.contexts.at(ref)}, keep)
-}
-
-// isKept reports whether clang reads a function for a module. keep[i] is set if name i of the file
-// is wanted. Clang reads a context if any function in it is wanted.
-func isKept(f *Function, keep []bool) bool {
-	if f.Context == nil {
-		return keep[f.Name]
-	}
-	return slices.ContainsFunc(f.Context, func(frame Frame) bool { return keep[frame.Name] })
+	return slices.ContainsFunc(r.contexts.at(ref), func(frame Frame) bool { return keep[frame.Name] })
 }
 
 // Write writes the slice as an ExtBinary file. The same slice always gives the same bytes.

@@ -3,12 +3,11 @@ package sampleprof
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
-	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/symname"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // A Source is a profile in which functions can be looked up and which can be merged into another: a
@@ -19,31 +18,73 @@ type Source interface {
 	FunctionByGUID(guid uint64) (*Function, error)
 	Contexts(name string) iter.Seq2[*Function, error]
 
-	flags() *Profile
-	numNames() int
-	mergeInto(p *Profile, weight profile.Ratio) (dropped int, err error)
+	flags() *Profile                   // a profile with the same properties, such as ContextSensitive and Probes
+	symbolList() ([]string, error)     // see [Profile.SymbolList]
+	each() iter.Seq2[*Function, error] // all functions; each is valid until the next
+	memory() *budget                   // the memory that adding all functions may take
 }
 
-func (p *Profile) flags() *Profile { return p }
-func (p *Profile) numNames() int   { return p.NumNames() }
-func (r *Reader) numNames() int    { return r.names.len() }
+func (p *Profile) flags() *Profile               { return p }
+func (p *Profile) symbolList() ([]string, error) { return p.SymbolList, nil }
+func (p *Profile) memory() *budget               { return &budget{limit: math.MaxInt64} }
 
-// Function works like [Reader.Function], but searches all functions of the profile. Profile.find
-// is faster if the [NameRef] is known. The caller must not change the function.
+func (p *Profile) each() iter.Seq2[*Function, error] {
+	return func(yield func(*Function, error) bool) {
+		for f := range p.Functions() {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) each() iter.Seq2[*Function, error] { return r.Functions() }
+
+func (r *Reader) memory() *budget {
+	b := &budget{limit: r.spent.limit}
+	b.spent.Store(r.spent.spent.Load())
+	return b
+}
+
+// Function works like [Reader.Function], but compares all names of the profile. Profile.find is
+// faster if the [NameRef] is known. The caller must not change the function.
 func (p *Profile) Function(name string) (*Function, error) {
 	if !p.ContextSensitive {
-		return p.first(name, func(f *Function) bool { return p.called(f.Name, name) })
+		ref, ok := p.findName(name)
+		return p.function(ref, nil, ok, name)
 	}
-	frames, ok := parseContext(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
-	return p.first(name, func(f *Function) bool { return ok && p.inContext(f, frames) })
+	frames, ok := parseContext(unbracketed(name), p.findName)
+	return p.function(0, frames, ok, name)
 }
 
-// FunctionByGUID works like [Reader.FunctionByGUID]. It hashes the names of the functions until one
+// FunctionByGUID works like [Reader.FunctionByGUID]. It hashes the names of the profile until one
 // matches. The caller must not change the function.
 func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
-	return p.first(fmt.Sprintf("%#x", guid), func(f *Function) bool {
-		return len(f.Context) <= 1 && p.Name(f.Name).GUID() == guid
-	})
+	i := slices.IndexFunc(p.names.list, func(n Name) bool { return n.GUID() == guid })
+	ref, context := NameRef(max(i, 0)), []Frame(nil)
+	if p.ContextSensitive {
+		context = []Frame{{Name: ref}}
+	}
+	return p.function(ref, context, i >= 0, fmt.Sprintf("%#x", guid))
+}
+
+// function returns the function with a name or, if context is not nil, with that context. It
+// returns an error with the text if there is no such function or ok is false.
+func (p *Profile) function(ref NameRef, context []Frame, ok bool, text string) (*Function, error) {
+	if f := p.find(ref, context); ok && f != nil {
+		return f, nil
+	}
+	return nil, missing(text)
+}
+
+// findName returns the index of a name or of its MD5, and whether the profile has either.
+func (p *Profile) findName(text string) (NameRef, bool) {
+	for i, n := range p.names.list {
+		if n.Text == text && !n.Hashed || n.Hashed && n.MD5 == symname.GUID(text) {
+			return NameRef(i), true
+		}
+	}
+	return 0, false
 }
 
 // Contexts works like [Reader.Contexts], but searches all functions of the profile. It yields the
@@ -51,8 +92,9 @@ func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		var found []*Function
+		ref, ok := p.findName(name)
 		for f := range p.Functions() {
-			if p.called(f.Name, name) {
+			if ok && f.Name == ref {
 				found = append(found, f)
 			}
 		}
@@ -69,32 +111,7 @@ func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// first returns the first function for which wanted returns true, or an error with name if there is
-// none.
-func (p *Profile) first(name string, wanted func(*Function) bool) (*Function, error) {
-	for f := range p.Functions() {
-		if wanted(f) {
-			return f, nil
-		}
-	}
-	return nil, missing(name)
-}
-
 // missing returns the error for a function that does not exist.
 func missing(name string) error {
 	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
-}
-
-// called reports whether the name with index ref is text or, if only its MD5 is known, has the MD5
-// of text.
-func (p *Profile) called(ref NameRef, text string) bool {
-	n := p.Name(ref)
-	return n.Text == text && !n.Hashed || n.Hashed && n.MD5 == symname.GUID(text)
-}
-
-// inContext reports whether f has the given context.
-func (p *Profile) inContext(f *Function, context []textFrame) bool {
-	return slices.EqualFunc(f.Context, context, func(have Frame, want textFrame) bool {
-		return p.called(have.Name, want.name) && have.Line == want.line && have.Discriminator == want.discriminator
-	})
 }

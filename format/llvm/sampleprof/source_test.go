@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// What is looked up in a profile in memory is what is looked up in its file.
+// TestFindInMemory makes the same lookups in a Profile and in a Reader of its file. Both must
+// return the same functions.
 func TestFindInMemory(t *testing.T) {
 	for _, text := range []string{
 		"main:100:3\n 1: 10\n 2.1: 20 f:15 g:5\n 3: callee:60\n  1: 40\nf:17:17\n 0: 17\n",
@@ -48,8 +49,8 @@ func single(f *Function, err error) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) { yield(f, err) }
 }
 
-// said is what functions say, each as the text of a profile that has no other; none if there are
-// none.
+// said returns each function as the text of a profile that consists of that function. It returns
+// nil if the iteration yields no function.
 func said(t *testing.T, s Source, functions iter.Seq2[*Function, error]) (all []string) {
 	t.Helper()
 	for f, err := range functions {

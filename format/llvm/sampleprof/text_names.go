@@ -113,14 +113,10 @@ func survives(name string, use nameUse, contextSensitive bool) bool {
 // contextSurvives reports whether parseContext returns a context unchanged from its text.
 func contextSurvives(context []Frame, name func(NameRef) Name) bool {
 	text := appendContext(nil, context, name)
-	frames, ok := parseContext(string(text))
-	if !ok || len(frames) != len(context) || bytes.ContainsAny(text, "\n\r\x00") {
-		return false
-	}
-	for i, f := range frames {
-		if f.name != name(context[i].Name).String() {
-			return false
-		}
-	}
-	return true
+	n := 0 // number of frames whose names have been read
+	frames, ok := parseContext(string(text), func(read string) (NameRef, bool) {
+		n++
+		return 0, n <= len(context) && read == name(context[n-1].Name).String()
+	})
+	return ok && len(frames) == len(context) && !bytes.ContainsAny(text, "\n\r\x00")
 }

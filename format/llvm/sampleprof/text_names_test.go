@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// profileWith returns a profile with a name in each of the given uses, with or without contexts.
+// profileWith returns a profile that contains a name in each of the given uses, with or without
+// calling contexts.
 func profileWith(name string, contexts bool, uses nameUse) *Profile {
 	p := &Profile{ContextSensitive: contexts}
 	other := p.AddName(Name{Text: "f"})
@@ -36,7 +37,8 @@ func profileWith(name string, contexts bool, uses nameUse) *Profile {
 	return p
 }
 
-// A name that a reader of the text would not return is an error that has the name.
+// TestTextRefusesNames writes profiles with names that a reader of the text would not return
+// unchanged. The error must contain the name.
 func TestTextRefusesNames(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -73,7 +75,8 @@ func TestTextRefusesNames(t *testing.T) {
 	}
 }
 
-// A text without a function would be an empty file, which nothing reads.
+// TestTextWithoutFunctions checks that a profile without functions is not written as text, because
+// no reader recognises the empty file.
 func TestTextWithoutFunctions(t *testing.T) {
 	var text bytes.Buffer
 	_, err := WriteText(&text, new(Profile))
@@ -81,7 +84,8 @@ func TestTextWithoutFunctions(t *testing.T) {
 	assert.Empty(t, text.String())
 }
 
-// FuzzNamesInSampleText writes a name of any bytes in all uses. It comes back, or it is refused.
+// FuzzNamesInSampleText writes a name of arbitrary bytes in each use. Reading the text must return
+// the name, or writing must refuse it.
 func FuzzNamesInSampleText(f *testing.F) {
 	for _, name := range []string{"main", "x:1 y", "", "[f]", " f", "#f", "1", "vtables a", "!Flat", "a:b", "a\r", "[a:1 @ b]", "f"} {
 		for _, contexts := range []bool{false, true} {
@@ -101,7 +105,8 @@ func FuzzNamesInSampleText(f *testing.F) {
 	})
 }
 
-// described lists the functions of a profile with the names of records and contexts.
+// described lists the functions of a profile, with texts in place of the indexes of names. Two
+// profiles with equal lists are equal.
 func described(p *Profile) []any {
 	var list []any
 	for _, f := range p.sorted() {

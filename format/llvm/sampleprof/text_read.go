@@ -200,16 +200,12 @@ func (t *textReader) context(text []byte) {
 	t.contexts++
 	t.p.ContextSensitive = true
 	text, ok := bytes.CutSuffix(text, []byte{']'})
-	frames, framesOK := parseContext(string(text))
+	frames, framesOK := parseContext(string(text), func(name string) (NameRef, bool) { return t.p.AddName(Name{Text: name}), true })
 	if !ok || !framesOK {
 		t.fail(0, fault.ErrSyntax, "want a context [NAME:LINE.DISCRIMINATOR @ ... @ NAME]")
 		return
 	}
-	t.function.Context = make([]Frame, len(frames))
-	for i, f := range frames {
-		t.function.Context[i] = Frame{Name: t.p.AddName(Name{Text: f.name}), Line: f.line, Discriminator: f.discriminator}
-	}
-	t.function.Name = t.function.Context[len(frames)-1].Name
+	t.function.Context, t.function.Name = frames, frames[len(frames)-1].Name
 }
 
 // flush adds the function that has been read to the profile.
@@ -224,7 +220,7 @@ func (t *textReader) flush() {
 		f.Records = t.arranger.arrange(t.arranged[:0], t.records)
 		t.arranged = f.Records
 	}
-	t.p.add(&f, &t.merger, false)
+	t.p.add(&f, &t.merger)
 	if t.arranger.overflow || t.merger.overflow {
 		t.line, t.base = t.header, 0
 		t.fail(0, fault.ErrOverflow, "counts of this function exceed 64 bits together")

@@ -60,7 +60,7 @@ func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	}
 	losses := Losses{SymbolList: len(p.SymbolList), PreInlined: p.PreInlined, VTables: f.vtables, Attributes: f.attributes}
 	losses.addFlags(p)
-	f.vtables = 0
+	f.kind.vtables = false
 	b := putSummary(putHeader(nil, Binary), p.Summarize())
 	b = putNames(b, f.names, false)
 	if _, err := w.Write(b); err != nil {
@@ -84,6 +84,7 @@ type fileWriter struct {
 	summary *afdo.Summary // nil means the summary of p
 	uniq    bool          // set the flag for unique internal linkage even if no name has it
 
+	kind                kind
 	vtables, attributes int // number of records
 
 	header   []byte
@@ -122,6 +123,10 @@ func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, erro
 	}
 	if p.ContextSensitive {
 		f.rankContexts()
+	}
+	f.kind = kind{
+		partial: p.Partial, contextSensitive: p.ContextSensitive, fs: p.FS, preInlined: p.PreInlined, vtables: f.vtables > 0,
+		probes: p.Probes, attributes: p.ContextSensitive || p.PreInlined || f.attributes > 0,
 	}
 	return f, nil
 }
@@ -178,7 +183,7 @@ func (f *fileWriter) ref(fn *Function) uint32 {
 // bodies encodes the records of functions. It returns the bytes, and the offset of each function in
 // them.
 func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
-	w := bodyWriter{rank: f.rank, vtables: f.vtables > 0}
+	w := bodyWriter{rank: f.rank, vtables: f.kind.vtables}
 	table := make([]functionAt, len(functions))
 	for i, fn := range functions {
 		table[i] = functionAt{f.ref(fn), uint64(len(w.data))}
@@ -198,7 +203,7 @@ func (f *fileWriter) layOut() {
 	if f.summary == nil {
 		f.summary = f.p.Summarize()
 	}
-	f.add(SectionSummary, f.summaryFlags(), putSummary(nil, f.summary))
+	f.add(SectionSummary, f.kind.declared(SectionSummary), putSummary(nil, f.summary))
 	f.add(SectionNames, names, putNames(nil, f.names, f.options.MD5))
 	if f.options.SplitLayout {
 		inlining, flat := split(f.functions)
@@ -267,25 +272,6 @@ func split(functions []*Function) (inlining, flat []*Function) {
 	return inlining, flat
 }
 
-func (f *fileWriter) summaryFlags() SectionFlags {
-	flags := SectionFlags(0)
-	for _, c := range []struct {
-		set  bool
-		flag SectionFlags
-	}{
-		{f.p.Partial, flagPartial},
-		{f.p.ContextSensitive, flagFullContext},
-		{f.p.FS, flagFS},
-		{f.p.PreInlined, flagPreInlined},
-		{f.vtables > 0, flagVTables},
-	} {
-		if c.set {
-			flags |= c.flag
-		}
-	}
-	return flags
-}
-
 func (f *fileWriter) symbolList() []byte {
 	var b []byte
 	list := slices.Compact(slices.Sorted(slices.Values(f.p.SymbolList)))
@@ -298,17 +284,11 @@ func (f *fileWriter) symbolList() []byte {
 func (f *fileWriter) addMetadata() {
 	w := metadataWriter{
 		bodyWriter: bodyWriter{rank: f.rank},
-		probes:     f.p.Probes,
-		attributes: f.p.ContextSensitive || f.p.PreInlined || f.attributes > 0,
+		probes:     f.kind.probes,
+		attributes: f.kind.attributes,
 		nested:     !f.p.ContextSensitive,
 	}
-	flags := SectionFlags(0)
-	if w.probes {
-		flags |= flagProbes
-	}
-	if w.attributes {
-		flags |= flagHasAttributes
-	}
+	flags := f.kind.declared(SectionMetadata)
 	if flags != 0 {
 		for _, fn := range f.functions {
 			w.function(fn, f.ref(fn))
