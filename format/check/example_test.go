@@ -18,6 +18,5 @@ func Example() {
 	for _, group := range check.Fold(check.V4(data, check.Options{})) {
 		fmt.Println(group.Count, group.Err)
 	}
-	// Output: 1 afdo: header at offset 2155: unaccounted bytes: 13 bytes from offset 2155 to 2168
-	// are in no section
+	// Output: 1 afdo: header at offset 2155: unaccounted bytes: 13 bytes from offset 2155 to 2168 are in no section
 }
