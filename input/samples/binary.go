@@ -196,7 +196,11 @@ const page = 4 << 10
 // is a relocatable object such as a kernel module. A file of debug information alone, split from
 // its binary, has other offsets than the binary: take the binary's layout.
 func NewLayout(f *elf.File) (*Layout, error) {
-	l := &Layout{code: elfid.CodeOf(f)}
+	code, err := elfid.CodeOf(f)
+	if err != nil {
+		return nil, err
+	}
+	l := &Layout{code: code}
 	if i := slices.IndexFunc(f.Progs, isLoaded); i >= 0 {
 		first := f.Progs[i]
 		l.base = first.Vaddr - first.Vaddr%max(first.Align, 1)

@@ -258,23 +258,16 @@ func (p *perfCollector) place(base uint64) {
 
 // ours converts an address of a process to its place in the binary.
 func (p *perfCollector) ours(process *space, address uint64) place {
-	at := p.maps.find(process, address)
-	if at == nil {
-		return place{}
-	}
-	return p.placeIn(at, address)
+	return p.placeIn(p.maps.find(process, address), address)
 }
 
-// placeIn converts an address in the given mapping to its place in the binary.
+// placeIn converts an address in the given mapping, which may be nil, to its place in the binary.
 func (p *perfCollector) placeIn(at *mapping, address uint64) place {
-	if !at.object.Ours {
+	if at == nil || !at.object.Ours {
 		return place{}
 	}
 	offset, ok := p.maps.offset(at, address)
-	if !ok {
-		return place{}
-	}
-	return place{true, offset}
+	return place{ok, offset}
 }
 
 // branches adds a branch stack, newest entry first, to the Set: its branches, and the ranges
@@ -334,10 +327,9 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 // file that contains the target.
 func (p *perfCollector) target(process *space, address uint64) place {
 	at := p.maps.find(process, address)
-	if at == nil {
-		return place{}
+	if at != nil {
+		p.entered(at.object)
 	}
-	p.entered(at.object)
 	return p.placeIn(at, address)
 }
 

@@ -39,6 +39,7 @@ type perfMaps struct {
 
 	seen             bool // a mapping of a process was added
 	inserted, copied int
+	moved            uint64 // mappings that moved in memory because of others
 }
 
 func newPerfMaps(c choice) *perfMaps {
@@ -63,10 +64,14 @@ func (m *perfMaps) newObject(key objectKey, ours bool) *object {
 
 // Limits on the mappings of a recording. No Linux process has more than maxMappings by default.
 // Forked processes may copy freeCopies mappings, plus copyRatio for each mapping in the recording.
+// New mappings may move freeMoves later ones in memory, plus moveRatio each. 1<<28 moves take about
+// 1.5 s. Without the limit, a compressed recording of 500 kB took more than 200 s.
 const (
 	maxMappings = 1 << 16
 	freeCopies  = 1 << 20
 	copyRatio   = 16
+	freeMoves   = 1 << 28
+	moveRatio   = 1 << 10
 )
 
 // add adds a mapping to its process or to the kernel.
@@ -103,7 +108,10 @@ func (m *perfMaps) insert(s *space, at mapping) error {
 	if old := s.find(at.start); at.anonymous && at.replaces(old) {
 		at.object, at.file, at.delta, at.anonymous = old.object, old.file, old.delta, false
 	}
-	s.insert(at)
+	m.moved += uint64(s.insert(at))
+	if m.moved > freeMoves+moveRatio*uint64(m.inserted) {
+		return m.limit("a process with many mappings changes them too often")
+	}
 	return nil
 }
 
@@ -199,10 +207,9 @@ func tableName(name string) string {
 // process returns the mappings of a sample's process, nil if there are none.
 func (m *perfMaps) process(pid, tid int32) *space {
 	if pid == perfdata.UnknownPID {
+		pid = tid
 		if known, ok := m.threads[tid]; ok {
 			pid = known
-		} else {
-			pid = tid
 		}
 	}
 	if s := m.processes[pid]; s != nil {
@@ -264,8 +271,9 @@ func (s *space) find(address uint64) *mapping {
 	return &s.maps[i]
 }
 
-// insert adds a mapping, which replaces earlier mappings of the same addresses.
-func (s *space) insert(m mapping) {
+// insert adds a mapping, which replaces earlier mappings of the same addresses. It returns the
+// number of mappings at higher addresses, which it may have moved in memory.
+func (s *space) insert(m mapping) int {
 	first := sort.Search(len(s.maps), func(i int) bool { return s.maps[i].end > m.start })
 	after := first
 	for after < len(s.maps) && s.maps[after].start < m.end {
@@ -285,4 +293,5 @@ func (s *space) insert(m mapping) {
 		parts = append(parts, right)
 	}
 	s.maps = slices.Replace(s.maps, first, after, parts...)
+	return len(s.maps) - first - len(parts)
 }

@@ -201,6 +201,23 @@ func TestTooManyMappings(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrLimit)
 }
 
+// A process with many mappings that change again and again is refused before that takes long.
+func TestMappingsThatMoveOthers(t *testing.T) {
+	testenv.NeedSweep(t)
+	b := plain(t, "ours", elf.ET_DYN)
+	var records []any
+	for i := range uint64(65_000) {
+		records = append(records, mapped(0x10000+i*0x1000, "/bin/other", ""))
+	}
+	wide, narrow := mapped(0x1000, "/bin/other", ""), mapped(0x2000, "/bin/other", "")
+	wide.Length, narrow.Length = 0x3000, 0x1000
+	for range 5_000 {
+		records = append(records, wide, narrow)
+	}
+	_, _, err := readRecords(t, b, nil, records...)
+	require.ErrorIs(t, err, afdo.ErrLimit)
+}
+
 func BenchmarkRead(b *testing.B) {
 	for _, c := range references[:3] {
 		data, binary := testenv.CorpusData(b, "create", c.recording), binary(b, c.binary)

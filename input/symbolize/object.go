@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -70,8 +71,11 @@ func openObject(path string) (o *object, err error) {
 	if err != nil {
 		return nil, faultAt(path, "", -1, ErrELF, "%v", err)
 	}
-	o = &object{path: path, file: file, watch: watch, size: info.Size(), elf: headers, order: headers.ByteOrder, code: elfid.CodeOf(headers)}
-	o.byName = make(map[string]*section, len(headers.Sections))
+	code, err := elfid.CodeOf(headers)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o = &object{path: path, file: file, watch: watch, size: info.Size(), elf: headers, order: headers.ByteOrder, code: code, byName: make(map[string]*section)}
 	for i, h := range headers.Sections {
 		s := &section{file: path, name: h.Name, object: o, header: h.SectionHeader, index: i}
 		o.sections = append(o.sections, s)

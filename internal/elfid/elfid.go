@@ -5,7 +5,10 @@ package elfid
 import (
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"io"
+
+	"github.com/go-afdo/afdo/internal/fault"
 )
 
 // BOLTNote is the name of the section that llvm-bolt adds to the files that it writes. The section
@@ -88,15 +91,23 @@ type Range struct{ Offset, Address, Size uint64 }
 // segments have no bytes in the file.
 type Code []Range
 
-// CodeOf returns the code of a file.
-func CodeOf(f *elf.File) Code {
+// maxSegments is the largest accepted number of segments. Programs have at most about 20. The time
+// of a conversion grows with the square of this number, because hostile segments may overlap.
+const maxSegments = 64
+
+// CodeOf returns the code of a file, or an error of class ErrLimit if the file has more than
+// maxSegments segments.
+func CodeOf(f *elf.File) (Code, error) {
+	if len(f.Progs) > maxSegments {
+		return nil, fmt.Errorf("%w: the ELF file has %d segments, more than %d", fault.ErrLimit, len(f.Progs), maxSegments)
+	}
 	var c Code
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Filesz > 0 {
 			c = append(c, Range{p.Off, p.Vaddr, p.Filesz})
 		}
 	}
-	return c
+	return c, nil
 }
 
 // Address returns the address that the linker assigned to a file offset. It returns false if the

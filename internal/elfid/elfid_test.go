@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo/internal/fault"
+
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -112,7 +114,9 @@ func TestBuildIDOfLinker(t *testing.T) {
 	// The linker's symbols tell the same of the code as the segments.
 	f, err = elf.NewFile(bytes.NewReader(data))
 	require.NoError(t, err)
-	text, code := f.Section(".text"), CodeOf(f)
+	text := f.Section(".text")
+	code, err := CodeOf(f)
+	require.NoError(t, err)
 	for _, at := range []uint64{0, text.Size - 1} {
 		address, ok := code.Address(text.Offset + at)
 		require.True(t, ok)
@@ -140,7 +144,8 @@ func TestCode(t *testing.T) {
 		load(0, 0x700000, 0, 0x1000), // as in a file of debug info alone
 		load(0x2400, 0x800000, 0x100, 0x100),
 	}}
-	code := CodeOf(f)
+	code, err := CodeOf(f)
+	require.NoError(t, err)
 	for offset, address := range map[uint64]uint64{
 		0x1000: 0x401000, 0x14ff: 0x4014ff, 0x2000: 0x603000, 0x23ff: 0x6033ff, 0x2400: 0x800000, 0x24ff: 0x8000ff, 0x2500: 0x603500,
 	} {
@@ -181,4 +186,17 @@ func FuzzBuildID(f *testing.F) {
 			}
 		}
 	})
+}
+
+// So many segments, each of which has the bytes of another, would take a second for each address.
+func TestTooManySegments(t *testing.T) {
+	f := new(elf.File)
+	for i := range uint64(maxSegments + 1) {
+		f.Progs = append(f.Progs, load(i*0x1000, 0x500000, 0x1800, 0x1800))
+	}
+	_, err := CodeOf(f)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	f.Progs = f.Progs[1:]
+	_, err = CodeOf(f)
+	require.NoError(t, err)
 }

@@ -10,10 +10,7 @@ import (
 // decode decodes a record. It returns nil for a type of record that this package ignores.
 func (r *Reader) decode(raw rawRecord) (Record, error) {
 	record, err := r.decodeKind(raw)
-	if err != nil {
-		return nil, r.feeds[raw.feed].named(err)
-	}
-	return record, nil
+	return record, r.feeds[raw.feed].named(err)
 }
 
 func (r *Reader) decodeKind(raw rawRecord) (Record, error) {

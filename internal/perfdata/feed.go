@@ -105,7 +105,7 @@ func (f *feed) nextStored() (rawRecord, error) {
 		return rawRecord{}, faultAt(at+6, ErrRecord, "a record of %d bytes, where %d are left", size, f.left)
 	}
 	if kind >= typeSimpleperf {
-		return rawRecord{kind: kind, feed: f.index, offset: at}, f.skipRecord(at, size)
+		return rawRecord{kind: kind, feed: f.index, offset: at}, f.skip(at, uint64(size), "a record")
 	}
 	data := s.peek(size)
 	if err := s.failure(); err != nil {
@@ -119,18 +119,18 @@ func (f *feed) nextStored() (rawRecord, error) {
 	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
 }
 
-// skipRecord skips a record of a type that is ignored. Such a record may be larger than records of
-// perf.
-func (f *feed) skipRecord(at int64, size int) error {
-	got := f.stream.skip(uint64(size))
+// skip skips a part of the file that is ignored, which may be larger than a record of perf. at is
+// the offset of its record, and what describes it in an error.
+func (f *feed) skip(at int64, size uint64, what string) error {
+	got := f.stream.skip(size)
 	f.took(got)
-	if got == uint64(size) {
+	if got == size {
 		return nil
 	}
 	if err := f.stream.failure(); err != nil {
 		return err
 	}
-	return faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, got)
+	return faultAt(at, fault.ErrTruncated, "%s of %d bytes, where %d are left", what, size, got)
 }
 
 // took subtracts n from the number of bytes of records that are left.
@@ -165,12 +165,5 @@ func (f *feed) skipAuxtrace(raw rawRecord) error {
 	if c.Err != nil || size > f.left {
 		return faultAt(raw.offset, ErrRecord, "trace data of %d bytes, where %d are left", size, f.left)
 	}
-	if got := f.stream.skip(size); got < size {
-		if err := f.stream.failure(); err != nil {
-			return err
-		}
-		return faultAt(raw.offset, fault.ErrTruncated, "trace data of %d bytes, where %d are left", size, got)
-	}
-	f.took(size)
-	return nil
+	return f.skip(raw.offset, size, "trace data")
 }

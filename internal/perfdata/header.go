@@ -340,8 +340,6 @@ func hexID(b []byte) string { return hex.EncodeToString(b) }
 
 // cString returns the bytes before the first NUL.
 func cString(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b)
+	name, _, _ := bytes.Cut(b, []byte{0})
+	return string(name)
 }
