@@ -33,9 +33,9 @@ const noDebugInfo = "???"
 
 // readCallgrind collects how often each instruction of the binary ran. The file contains addresses
 // that the linker assigned.
-func readCallgrind(src io.Reader, c choice) (*Set, *Report, error) {
+func readCallgrind(in *input, c choice) (*Set, *Report, error) {
 	r := callgrindReader{
-		Reader: lines.New(src, Callgrind.String()), choice: c,
+		Reader: lines.New(in, Callgrind.String()), choice: c,
 		set: &Set{Exact: true}, report: &Report{Format: Callgrind},
 		own: noAddress, sites: make(map[uint64]bool),
 		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),

@@ -14,8 +14,9 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// cg is a file of two parts with calls between two objects, jumps, and positions of all kinds. What
-// has run in the binary is 1000 ten times, 1003 and 1001 eleven times, 1013 once.
+// cg is a callgrind file with two parts, calls between two objects, jumps, and all kinds of
+// positions. In the binary, the instruction at 1000 ran ten times, those at 1001 and 1003 eleven
+// times, and that at 1013 once.
 const cg = `# callgrind format
 version: 1
 creator: callgrind-3.19.0
@@ -85,22 +86,23 @@ func TestCallgrind(t *testing.T) {
 	require.Equal(t, "0\n5\n1000:10\n1001:11\n1003:11\n1013:1\n9000:4000\n3\n1002->1010:5\n1003->9000:4\n9001->1010:1\n", text(t, s))
 }
 
-// Jumps are branches if they are asked for, those that were taken.
+// With Options.Jumps, the Set's branches contain the jumps that were taken.
 func TestCallgrindJumps(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader(cg), plain(t, "/build/ours", elf.ET_DYN), samples.Options{Jumps: true})
 	require.NoError(t, err)
 	require.Equal(t, "0\n4\n1000:10\n1001:11\n1003:11\n1013:1\n3\n1001->1000:7\n1001->1003:3\n1002->1010:5\n", text(t, s))
 }
 
-// Instructions only, absolute positions, names without numbers.
+// Read accepts a callgrind file with instructions but no source lines, with absolute positions and
+// without numbers for names.
 func TestCallgrindWithoutLines(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader("version: 1\npositions: instr\nevents: Ir\nob=ours\nfn=f\n0x1000 4\n+2 3\n-0x2 1\ntotals: 8\n"), plain(t, "ours", elf.ET_DYN), samples.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "0\n2\n1000:5\n1002:3\n0\n", text(t, s))
 }
 
-// Callgrind adds the cost of a stub of the procedure linkage table to the call, in a second line of
-// the call's address after the lines of its calls.
+// Callgrind writes the cost of a PLT stub as a second cost line with the address of the call, after
+// the lines of the calls. Read does not count this line as executions of the call.
 func TestCallgrindStubs(t *testing.T) {
 	const libc = "cob=(2) libc\ncfn=(2) strlen\n"
 	for name, c := range map[string]struct{ body, want string }{
@@ -126,8 +128,8 @@ func TestCallgrindStubs(t *testing.T) {
 	}
 }
 
-// A callgrind file of another build has no samples in the code of this one. That a library has no
-// name is not the reason.
+// For a callgrind file of another build, the addresses are not in the code of the binary. The error
+// says so, and does not blame the library without a name that the file also lists.
 func TestCallgrindOfAnotherBuild(t *testing.T) {
 	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) /tmp/ours\n0x1000 4\nob=(2) ???\n0x109000 4\ntotals: 8\n"
 	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_EXEC}, Progs: []*elf.Prog{load(0, 0x401000, 0x1000)}}
@@ -138,7 +140,8 @@ func TestCallgrindOfAnotherBuild(t *testing.T) {
 	require.ErrorContains(t, err, "not in the code of the binary, so another build ran: give the file as it was then")
 }
 
-// Names of functions come along, without what callgrind adds to them.
+// The Set contains the names of functions, without the caller and the depth of recursion that
+// callgrind adds to them.
 func TestCallgrindNames(t *testing.T) {
 	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) ours\nfn=(1) f'2\n0x1000 4\ncfn=(2) (anonymous namespace)::g(int)\ncalls=1 0x2000\n0x1001 9\n" +
 		"fn=(2)\n0x2000 1\nfn=(3) 0x0000000000003000\n0x3000 1\nfn=(4) (below main)\n0x4000 1\nfn=(anonymous namespace)::h()'main\n0x5000 1\ntotals: 8\n"
@@ -151,8 +154,8 @@ func TestCallgrindNames(t *testing.T) {
 	require.Equal(t, map[uint64]string{0x1000: "f", 0x2000: "(anonymous namespace)::g(int)", 0x3000: "", 0x4000: "", 0x5000: "(anonymous namespace)::h()"}, names)
 }
 
-// Where callgrind has no name for the file, its addresses are the process's: the linker's only of a
-// program that is not position-independent.
+// If callgrind has no name for a file, its addresses are those of the process. They are used for a
+// program with fixed addresses, and not for a position-independent one.
 func TestCallgrindWithoutDebugInfo(t *testing.T) {
 	in := "version: 1\npositions: instr\nevents: Ir\nob=(1) /lib/libc.so.6\n0x1000 4\nob=(2) ???\n0x109000 4\ntotals: 8\n"
 	for _, name := range []*regexp.Regexp{nil, regexp.MustCompile(`\?\?\?`)} {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// calls returns the calls that call stacks of an input tell.
+// calls returns the calls that Read finds in the call stacks of an input.
 func calls(t *testing.T, in string, b *samples.Binary) map[samples.Call]uint64 {
 	t.Helper()
 	s, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
@@ -21,9 +21,9 @@ func calls(t *testing.T, in string, b *samples.Binary) map[samples.Call]uint64 {
 	return maps.Collect(s.Calls.All())
 }
 
-// A stack has the address of the sample first, and then those to which functions return. perf shows
-// what is inlined at an address in lines of its own, before the function around it, and the
-// kernel's addresses before those of the program that it was called by.
+// The first address of a call stack is that of the sample, and the others are return addresses.
+// perf script prints a line for each function that is inlined at an address, before the line of the
+// enclosing function. It prints addresses of the kernel before those of the program.
 func TestCallChains(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	const mapped = "PERF_RECORD_MMAP2 5/5: [0x401000(0x1000) @ 0x5000 fe:00 1 2]: r-xp /bin/ours\n"
@@ -53,14 +53,15 @@ a     5 1.6: cpu-clock:
 	}
 }
 
-// Branch stacks tell all calls, so call stacks beside them are not counted.
+// If a sample has a branch stack, its call stack adds no calls, because the branch stack contains
+// the calls.
 func TestCallChainsBesideBranches(t *testing.T) {
 	const in = "PERF_RECORD_MMAP2 5/5: [0x401000(0x1000) @ 0x5000 fe:00 1 2]: r-xp /bin/ours\n" +
 		"\t          401020\n\t          401030\n 0x401010/0x401020/P/-/-/0 0x401000/0x401008/P/-/-/0\n"
 	require.Empty(t, calls(t, in, plain(t, "ours", elf.ET_DYN)))
 }
 
-// A few bytes for each of very many different calls.
+// A pprof profile with too many different calls for its size gives afdo.ErrLimit.
 func TestPprofCallsAreLimited(t *testing.T) {
 	var data []byte
 	data = append(data, 0x0a, 0x02, 0x08, 0x00)
@@ -80,7 +81,7 @@ func TestPprofCallsAreLimited(t *testing.T) {
 	require.ErrorContains(t, err, "different calls")
 }
 
-// varint appends a number of a protocol buffer.
+// varint appends a number in the variable-length encoding of protocol buffers.
 func varint(to []byte, n uint64) []byte {
 	for ; n >= 0x80; n >>= 7 {
 		to = append(to, byte(n)|0x80)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// The statistics of several recordings by steps are added up. A thread whose name only begins like
-// a report is a thread.
+// Report.Effort is the sum of the statistics of all recorders by steps in a recording. A thread
+// whose name only begins like the record with the statistics is ignored.
 func TestEffort(t *testing.T) {
 	said := func(text string) *perfdata.Comm {
 		return &perfdata.Comm{PID: 9, TID: 9, Time: 3, Name: perfdata.StepsReport + text}
@@ -37,7 +37,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// tinySteps is a recording with a sample in the program.
+// tinySteps returns a recording by steps with one sample in the program.
 func tinySteps() *perfgen.File {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time, SampleIDAll: true}
 	return &perfgen.File{Events: []perfgen.Event{event}, Records: []any{
@@ -46,8 +46,8 @@ func tinySteps() *perfgen.File {
 	}}
 }
 
-// Of the moments of a recording by steps, those in the program are counted once each, however many
-// samples they have.
+// Report.BurstsWithin counts each burst with a sample in the binary once, however many samples the
+// burst has.
 func TestBurstsWithin(t *testing.T) {
 	const in = `PERF_RECORD_MMAP2 5/5: [0x401000(0x1000) @ 0x5000 fe:00 1 2]: r-xp /bin/ours
 a     5 1.000000000: steps:u:    401010 0x401020/0x401000/-/-/-/0 0x401030/0x401008/-/-/-/0

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestEventNames has the names that perf, simpleperf and other profilers give their events.
+// TestEventNames checks what the names of events count, as perf, simpleperf and other profilers
+// write them.
 func TestEventNames(t *testing.T) {
 	for want, names := range map[Counts][]string{
 		CountsExecution: {

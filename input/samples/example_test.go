@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// The samples of two machines, added up.
+// This adds up the samples of two machines.
 func ExampleSet_Merge() {
 	all := new(samples.Set)
 	for _, machine := range []string{"1\n8d0-8e3:2\n0\n1\n8e3->8d0:2\n", "1\n8d0-8e3:3\n1\n8d8:1\n0\n"} {

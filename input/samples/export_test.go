@@ -1,18 +1,19 @@
 package samples
 
-// SetKernelSymbol gives a binary a symbol, as if its symbol table had it.
+// SetKernelSymbol sets the address that the linker assigned to a symbol of a kernel.
 func SetKernelSymbol(b *Binary, name string, value uint64) {
 	b.symbols = map[string]uint64{name: value}
 }
 
-// Address is [Layout.Offset] backwards.
+// Address returns the address that the linker assigned to a file offset. It is the inverse of
+// [Layout.Offset].
 func Address(l *Layout, offset uint64) (uint64, bool) { return l.code.Address(offset) }
 
-// Recognise tells the format of an input by how it begins.
+// Recognise returns the format of an input, given its first bytes.
 func Recognise(head []byte) Format { return recognise(head) }
 
-// ErrNoCode is the error for a binary without code.
+// ErrNoCode is errNoCode, the error for an ELF file without code.
 var ErrNoCode = errNoCode
 
-// AddTime notes that a file offset was sampled at a time.
+// AddTime records that a file offset was sampled at a time.
 func (s *Set) AddTime(offset, time uint64) { s.addTime(offset, time) }

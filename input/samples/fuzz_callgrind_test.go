@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// A costWriter writes a file of callgrind, in any of the ways that its format has, and sums up what
-// it says.
+// A costWriter writes a callgrind file, with any of the encodings that the format allows. It also
+// adds up the counts that a reader must find in the file.
 type costWriter struct {
 	text    bytes.Buffer
 	want    samples.Set
@@ -23,18 +23,20 @@ type costWriter struct {
 	address uint64
 	named   map[string]bool // names that have a number
 
-	// The second cost in a row for the address of a call is that of a stub, unless calls follow.
+	// lines are the cost lines so far. A second cost line in a row for the address of a call is the
+	// cost of a stub, unless calls follow it.
 	lines   []costLine // of the object, since it was named
 	pending uint64     // the cost of the last line, if it may be that of a stub
 }
 
-// A costLine is a cost of an instruction, of a call or maybe of a stub.
+// A costLine is a cost line: of an instruction, of a call, or of what may be a stub.
 type costLine struct {
 	at         uint64
 	call, stub bool
 }
 
-// own notes a cost line of an instruction. It returns whether the cost may be that of a stub.
+// own records a cost line of an instruction at an address. It reports whether the line may be the
+// cost of a stub.
 func (w *costWriter) own(at uint64) (stub bool) {
 	for i := len(w.lines) - 1; i >= 0; i-- {
 		if last := w.lines[i]; !last.call {
@@ -52,7 +54,7 @@ func (w *costWriter) part() {
 	w.text.WriteString("positions: instr line\nevents: Dr Ir\n")
 }
 
-// name writes a name, with a number or without one.
+// name writes a line with a name. numbered says whether the name has a number.
 func (w *costWriter) name(key string, i int, numbered bool) {
 	name := costObjects[i]
 	switch {
@@ -66,7 +68,8 @@ func (w *costWriter) name(key string, i int, numbered bool) {
 	}
 }
 
-// position writes an address, which is from now on the last one if it is that of a cost.
+// position returns an address as text, absolute or relative to the last address. how selects the
+// encoding.
 func (w *costWriter) position(how byte, to uint64) string {
 	switch {
 	case to == w.address && how%4 == 0:
@@ -81,7 +84,7 @@ func (w *costWriter) position(how byte, to uint64) string {
 	return fmt.Sprintf("0x%x", to)
 }
 
-// cost writes a line of costs.
+// cost writes a cost line. how selects the encoding of the address.
 func (w *costWriter) cost(how byte, at, count uint64) {
 	fmt.Fprintf(&w.text, "%s +1 7", w.position(how, at))
 	if count > 0 || how&4 != 0 {
@@ -91,7 +94,7 @@ func (w *costWriter) cost(how byte, at, count uint64) {
 	w.address = at
 }
 
-// step writes a few lines as four bytes tell.
+// step writes a few lines. The four bytes of b select which ones.
 func (w *costWriter) step(b []byte) {
 	how, at, count := b[1], w.address+uint64(int8(b[2])), uint64(b[3])
 	at %= 1 << 20
@@ -122,7 +125,7 @@ func (w *costWriter) step(b []byte) {
 	}
 }
 
-// call writes a call.
+// call writes the lines of a call and the cost line that follows them.
 func (w *costWriter) call(how byte, at, count uint64) {
 	if w.pending > 0 && w.ours {
 		w.want.Addresses.Add(w.address, w.pending)
@@ -148,7 +151,7 @@ func (w *costWriter) call(how byte, at, count uint64) {
 	}
 }
 
-// However a file of callgrind spells its costs, they are summed up as they were meant.
+// Read finds the same counts in a callgrind file, whichever of the allowed encodings the file uses.
 func FuzzCostLines(f *testing.F) {
 	for i := range byte(8) {
 		f.Add([]byte{2, 8, 0, 0, i, 1, 4, 9, 1, 4 + i, 252, 3, 3, 8 * i, 2, 7, 5, 0, 0, 0, 2, i, 0, 1, 3, 8 + i<<5, 2, 7, 4, 3, 1, 1})

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// An edit changes a field of a record: which one, how, and by what.
+// An edit changes a field of a record in a recording: it selects the record, the field, and the
+// change.
 type edit struct {
 	record, field, how byte
 	value              uint64
@@ -23,7 +24,7 @@ type edit struct {
 
 const editSize = 11
 
-// editsOf takes edits out of what a fuzzer made.
+// editsOf decodes edits from the bytes of a fuzzer.
 func editsOf(data []byte) (list []edit) {
 	for ; len(data) >= editSize; data = data[editSize:] {
 		list = append(list, edit{data[0], data[1], data[2], bytesof.LittleEndian.Uint64(data[3:])})
@@ -31,7 +32,7 @@ func editsOf(data []byte) (list []edit) {
 	return list
 }
 
-// on changes a field, so that also values that are near what was there are likely.
+// on changes a field. Values near the old value are as likely as random ones.
 func (e edit) on(field *uint64) {
 	switch e.how % 4 {
 	case 0:
@@ -45,13 +46,14 @@ func (e edit) on(field *uint64) {
 	}
 }
 
-// process has a record be of one of a few processes, of which the last are never there.
+// process gives a record the IDs of one of a few processes. Some of these do not exist in the
+// recording.
 func (e edit) process(pid, tid *int32) {
 	*pid = 100 + int32(e.value%6)
 	*tid = *pid
 }
 
-// change makes the edit in its record.
+// change applies the edit to its record.
 func (e edit) change(records []perfdata.Record) {
 	switch r := records[int(e.record)%len(records)].(type) {
 	case *perfdata.Mmap:
@@ -103,7 +105,7 @@ func (e edit) changeSample(s *perfdata.Sample) {
 	}
 }
 
-// anonymous returns the number of mappings of memory that no file backs.
+// anonymous returns the number of mappings without a file.
 func anonymous(records []perfdata.Record) (n int) {
 	for _, r := range records {
 		if m, ok := r.(*perfdata.Mmap); ok && (m.Path == "" || m.Path == "//anon") {
@@ -113,8 +115,8 @@ func anonymous(records []perfdata.Record) (n int) {
 	return n
 }
 
-// Recordings in which the framing is right and what the records say is not: addresses, lengths and
-// processes. What is made of them is what the plain collector makes.
+// FuzzSceneEdits changes addresses, lengths and process IDs in recordings whose framing is valid.
+// Read must return the same samples as the naive collector.
 func FuzzSceneEdits(f *testing.F) {
 	for seed := range uint64(12) {
 		f.Add(seed, byte(seed), []byte{})

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// fuzzRead reads any input as a format: it gives samples of the binary that survive the text form,
-// or an error of a known kind.
+// fuzzRead reads any bytes as a format. Read must return samples that are the same after a
+// conversion to the text form and back, or an error of a documented class.
 func fuzzRead(t *testing.T, in []byte, b *samples.Binary, format samples.Format) {
 	s, r, err := samples.Read(bytes.NewReader(in), b, samples.Options{Format: format, Contexts: true})
 	if err != nil {
@@ -40,8 +40,8 @@ func fuzzRead(t *testing.T, in []byte, b *samples.Binary, format samples.Format)
 	}
 }
 
-// fuzzTraces looks at samples with both stacks: they have branches of the binary, come back as they
-// are, and are no more than the samples with branch stacks.
+// fuzzTraces checks the traces of a Set: they have branches of the binary, can be added to another
+// Set without a change, and are not more than the samples with branch stacks.
 func fuzzTraces(t *testing.T, s *samples.Set, r *samples.Report) {
 	sum, again := uint64(0), new(samples.Set)
 	for trace, n := range s.Traces() {
@@ -53,7 +53,7 @@ func fuzzTraces(t *testing.T, s *samples.Set, r *samples.Report) {
 	require.Equal(t, traces(s), traces(again))
 }
 
-// traces are the traces of a set as text, with their numbers.
+// traces returns the traces of a Set as text, each with its count.
 func traces(s *samples.Set) (list []string) {
 	for trace, n := range s.Traces() {
 		list = append(list, fmt.Sprint(trace, n))

@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// errorIs is errors.Is, for where its result is compared.
+// errorIs is errors.Is, for calls that need its result as a value.
 func errorIs(err, target error) bool { return errors.Is(err, target) }
 
-// text returns the text form of a set.
+// text returns the text form of a Set.
 func text(t testing.TB, s *samples.Set) string {
 	t.Helper()
 	var out bytes.Buffer

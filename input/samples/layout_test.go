@@ -43,8 +43,8 @@ func TestLayoutOfSegments(t *testing.T) {
 	}
 }
 
-// Where segments overlap in the file the last one counts, and an address that this hides has no
-// offset.
+// If two segments contain the same file offset, the last segment determines the address of the
+// offset. Addresses in the other segment have no offset.
 func TestLayoutOfOverlappingSegments(t *testing.T) {
 	l := layout(t, &elf.File{Progs: []*elf.Prog{load(0, 0x400000, 0x2000), load(0x1000, 0x601000, 0x1000)}})
 	a, _ := samples.Address(l, 0x1800)
@@ -63,7 +63,7 @@ func TestLayoutOfObjectFile(t *testing.T) {
 	require.ErrorIs(t, err, samples.ErrNoCode)
 }
 
-// The samples of a real binary all have an address, and it leads back.
+// For each sample of a real binary, the Layout converts the file offset to an address and back.
 func TestLayoutOfCorpus(t *testing.T) {
 	for binary, list := range map[string]string{"vec/vec12d5": "vec/vec12d5.samples", "lbr/test.binary": "lbr/test.samples", "lua/lua12.g.gz": "lua/lua12.samples.gz"} {
 		f, err := elf.NewFile(bytes.NewReader(testenv.CorpusData(t, "create", binary)))
@@ -81,8 +81,8 @@ func TestLayoutOfCorpus(t *testing.T) {
 	}
 }
 
-// Callgrind counts the rounds of repeated instructions. The instruction before them, or the one
-// after them behind a branch, shows how often they ran.
+// Callgrind counts each round of an instruction with a rep prefix. Read takes its count from the
+// instruction before it, or after a branch from the instruction after it.
 func TestRepeatedInstructions(t *testing.T) {
 	code := []byte{
 		0x90, 0xf3, 0xa4, // nop; rep movsb

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A naive collector is the plainest way to sum up a recording: each process has a list of all it
-// ever mapped, which is searched from its end.
+// A naive collector is a simple implementation of Read for perf.data, with which Read is compared.
+// It keeps a list of all mappings of each process, and searches the list from its end.
 type naive struct {
 	set    *samples.Set
 	maps   map[int32][]perfdata.Mmap
@@ -25,7 +25,7 @@ type naive struct {
 	events []perfgen.Event
 }
 
-// at returns the mapping of an address.
+// at returns the mapping of a process that contains an address.
 func (n *naive) at(pid int32, address uint64) *perfdata.Mmap {
 	for _, space := range []int32{pid, perfdata.UnknownPID} {
 		list := n.maps[space]
@@ -38,7 +38,8 @@ func (n *naive) at(pid int32, address uint64) *perfdata.Mmap {
 	return nil
 }
 
-// ours returns the file offset of an address in the binary, and the mapping.
+// ours returns the file offset in the binary of an address of a process, and the mapping that
+// contains the address.
 func (n *naive) ours(pid int32, address uint64) (uint64, *perfdata.Mmap) {
 	m := n.at(pid, address)
 	if m == nil || !m.Executable || path.Base(m.Path) != "ours" {
@@ -112,7 +113,7 @@ func (n *naive) sample(s *perfdata.Sample) {
 	}
 }
 
-// plain returns a binary without a build ID.
+// plain returns a Binary without a build ID.
 func plain(t testing.TB, name string, kind elf.Type) *samples.Binary {
 	t.Helper()
 	f := &elf.File{FileHeader: elf.FileHeader{Type: kind}, Progs: []*elf.Prog{load(0, 0, 1<<30)}}
@@ -121,8 +122,8 @@ func plain(t testing.TB, name string, kind elf.Type) *samples.Binary {
 	return b
 }
 
-// Whole systems of processes that map, fork and exec, sampled by one event or several, in every
-// kind of file.
+// Read agrees with the naive collector on random recordings of processes that map files, fork and
+// execute programs, with one or several events, in every kind of perf.data.
 func TestRandomRecordings(t *testing.T) {
 	layouts := perfgen.Layouts()
 	layouts[0].SampleType |= perfgen.Identifier

@@ -130,8 +130,8 @@ func otlpMessages(data []byte) iter.Seq2[field, error] {
 	}
 }
 
-// prepare reads the mappings and locations of a message, and the types of the values in its
-// profiles.
+// prepare decodes the mappings and locations of a message, and collects the types of the values in
+// its profiles.
 func (o *otlpReader) prepare(m *otlpMessage) error {
 	m.stacks = make([]uint64, len(m.tables[tableStack]))
 	m.mappings = make([]segment, max(len(m.tables[tableMapping]), 1))
@@ -167,7 +167,7 @@ func (m *otlpMessage) profiles(use func(field) error) error {
 	})
 }
 
-// noteKind adds the type of a profile's values to kinds, unless the profile has no samples.
+// noteKind adds the type of the values of a profile to o.kinds, unless the profile has no samples.
 func (o *otlpReader) noteKind(m *otlpMessage, profile field) error {
 	some := false
 	if err := profile.each(otlpSample, func(field) error { some = true; return nil }); err != nil || !some {
@@ -226,9 +226,9 @@ func (m *otlpMessage) kind(profile field) (kind, by valueType, period uint64, er
 	return kind, by, period, nil
 }
 
-// count adds the samples of a message. values is the number of the field that has a sample's
-// values. Samples share stacks, so count first adds up the samples of each stack, and then visits
-// each stack once.
+// count adds the samples of a message to the Set. values is the number of the field with the values
+// of a sample. Many samples refer to the same stack, so count first adds up the samples of each
+// stack, and then decodes each stack once.
 func (o *otlpReader) count(m *otlpMessage, values int) error {
 	err := m.profiles(func(profile field) error {
 		kind, by, period, err := m.kind(profile)
@@ -315,9 +315,10 @@ func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	return perSample(sum, one), nil
 }
 
-// stack adds n samples with a given stack. They were taken at its first location. The others are in
-// callers: the byte before their address is in the call instruction, even if the profiler has
-// already subtracted one from the return address.
+// stack adds n samples to the Set. Their stack is the entry of the table of stacks with the given
+// number. The first location is where the samples were taken, and the other locations are in
+// callers. The byte before the address of a caller is in the call instruction, even if the profiler
+// has already subtracted one from the return address.
 func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	f, err := m.entry(tableStack, uint64(number), 0)
 	if err != nil {
@@ -351,9 +352,9 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	return nil
 }
 
-// location adds n samples of a stack's location. At depth 0 they were taken at the location,
-// otherwise during a call there of the function at in. location returns the place of the location
-// in the binary.
+// location adds n samples of a stack's location l. At depth 0, the samples were taken at this
+// location. Otherwise they were taken while a call at this location of the function at in had not
+// returned. location returns the place of l in the binary.
 func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in place, n uint64) place {
 	known := l.mapping > 0 && m.mappings[l.mapping].holds(l.address)
 	var at place

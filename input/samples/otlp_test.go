@@ -20,7 +20,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A proto writes a message of protocol buffers, as proto3 does: what is 0 or empty is left out.
+// A proto writes a message in the encoding of protocol buffers. As in proto3, fields that are 0 or
+// empty are omitted.
 type proto []byte
 
 func (p proto) number(field int, n uint64) proto {
@@ -57,7 +58,7 @@ func (p proto) times(field int, list ...uint64) proto {
 	return p.message(field, m)
 }
 
-// An otlpFile makes a profile of OpenTelemetry of one of pprof.
+// An otlpFile converts a pprof profile to an OpenTelemetry profile.
 type otlpFile struct {
 	version int  // 8 for 1.8 and 1.9, 10 for 1.10 and 1.11
 	timed   bool // samples of count have times in the place of values
@@ -75,7 +76,8 @@ func (o *otlpFile) text(s string) uint64 {
 	return uint64(len(o.strings) - 1)
 }
 
-// bytes returns the message: a profile for each type of values, which share a dictionary.
+// bytes returns the encoded message. It contains a profile for each type of values, and the
+// profiles share a dictionary.
 func (o *otlpFile) bytes(p *profile.Profile) []byte {
 	o.strings = []string{""}
 	dictionary := proto{}.message(1, nil)
@@ -127,7 +129,7 @@ func (o *otlpFile) sample(stack uint64, n int64, counts bool) proto {
 	return proto{}.number(1, stack).packed(2, 1, 2).packed(4, values...).times(5, times...)
 }
 
-// The test's writer writes what the types write that OpenTelemetry has published.
+// The encoding of the test's own writer equals that of the types that OpenTelemetry publishes.
 func TestOTLPWriter(t *testing.T) {
 	p := cpuProfile()
 	negative := &profile.Sample{Location: p.Location[1:2], Value: []int64{-1000, -1}}
@@ -139,8 +141,9 @@ func TestOTLPWriter(t *testing.T) {
 	}
 }
 
-// What pprof's format holds counts the same as a profile of OpenTelemetry, of any version, with
-// values or times, alone or after its length, and twice as much if it is there twice.
+// Read returns the same for a pprof profile and for its conversion to OpenTelemetry, in all
+// versions, with values or with times, with or without the length of the message. A file with the
+// message twice has twice the counts.
 func TestOTLP(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	b.BuildID = "abc123"
@@ -178,7 +181,7 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// randomProfile returns a profile of the binary and others.
+// randomProfile returns a pprof profile with samples of the binary and of other files.
 func randomProfile(rng *rand.Rand) *profile.Profile {
 	p := cpuProfile()
 	p.Sample, p.Location = nil, nil
@@ -199,7 +202,7 @@ func randomProfile(rng *rand.Rand) *profile.Profile {
 	return p
 }
 
-// Of a version that is not read, or that nothing tells, a profile is refused by name.
+// If a profile is of an unsupported version, or its version is unclear, the error says so.
 func TestOTLPVersions(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	for _, version := range []string{"1.3", "1.5", "1.6", "1.7"} {
@@ -251,7 +254,8 @@ func TestOTLPVersions(t *testing.T) {
 	}
 }
 
-// The same type counts as in pprof's format, and none if all count something else.
+// Read chooses the same type of values in an OpenTelemetry profile as in a pprof profile. It
+// returns an error if no type counts execution.
 func TestOTLPTypes(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	p := cpuProfile()
@@ -303,7 +307,8 @@ func TestOTLPFaults(t *testing.T) {
 	}
 }
 
-// Many samples of one long stack take no longer than few.
+// The time for many samples with the same long stack does not grow with the number of samples times
+// the length of the stack.
 func TestOTLPSharedStack(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	const n = 1 << 17

@@ -59,9 +59,9 @@ func collectPerfData(r *perfdata.Reader, c choice) (*Set, *Report, error) {
 }
 
 // readPerfScript collects the samples of the binary from the text that perf script prints.
-func readPerfScript(src io.Reader, c choice) (*Set, *Report, error) {
+func readPerfScript(in *input, c choice) (*Set, *Report, error) {
 	p := newPerfCollector(c, PerfScript)
-	r := perfdata.NewScriptReader(src)
+	r := perfdata.NewScriptReader(in)
 	if c.binary.machine == elf.EM_AARCH64 {
 		r.Damaged = func(err error) bool {
 			p.report.Samples++

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// readScript returns the samples of a text, in the text form.
+// readScript reads the text of perf script, and returns the samples in the text form.
 func readScript(t *testing.T, in string, b *samples.Binary, o samples.Options) string {
 	t.Helper()
 	s, _, err := samples.Read(strings.NewReader(in), b, o)
@@ -24,7 +24,7 @@ func readScript(t *testing.T, in string, b *samples.Binary, o samples.Options) s
 	return text(t, s)
 }
 
-// described returns a binary of one segment.
+// described returns a Binary with a single segment.
 func described(t *testing.T, name string, kind elf.Type, offset, address, size uint64) *samples.Binary {
 	t.Helper()
 	b, err := samples.NewBinary(&elf.File{FileHeader: elf.FileHeader{Type: kind}, Progs: []*elf.Prog{load(offset, address, size)}}, name)
@@ -32,7 +32,8 @@ func described(t *testing.T, name string, kind elf.Type, offset, address, size u
 	return b
 }
 
-// Text without mappings is enough for a binary with fixed addresses, or with the base address.
+// Text of perf script without mappings is accepted for a binary with fixed addresses, and for
+// others if Options has the base address.
 func TestPerfScriptWithoutMappings(t *testing.T) {
 	const in = "     401010 0x401020/0x401000/P/-/-/1 0x401030/0x401008/P/-/-/1\n     7f0000401010\n"
 	const want = "1\n1008-1020:1\n1\n1010:1\n2\n1020->1000:1\n1030->1008:1\n"
@@ -49,7 +50,8 @@ func TestPerfScriptWithoutMappings(t *testing.T) {
 	require.Equal(t, want, readScript(t, mapped, pie, samples.Options{Base: 0x400000, HasBase: true}))
 }
 
-// perf prints call chains of user code as offsets into files, not addresses.
+// In call chains of user code, perf script prints file offsets instead of addresses. Read uses them
+// as file offsets.
 func TestPerfScriptChainsAreOffsets(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	const in = `a     5 1.5: cpu-clock: 
@@ -73,7 +75,8 @@ a     5 1.8: cpu-clock:
 	require.Equal(t, "0\n1\n5020:1\n0\n", readScript(t, first, b, samples.Options{}))
 }
 
-// Threads are known from mappings and forks; where they are not, all mappings count.
+// Read finds the process of a thread by mappings and forks. For a thread of an unknown process, it
+// uses the mappings of all processes.
 func TestPerfScriptThreads(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	const in = `PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 fe:00 1 2]: r-xp /bin/ours
@@ -91,7 +94,7 @@ a   2/9 1.5: cycles:             1006
 	require.Equal(t, "0\n1\n2:1\n0\n", readScript(t, in, b, samples.Options{PID: 11}))
 }
 
-// readRecords returns the samples of a recording that was written for the purpose.
+// readRecords writes a recording with some records and build IDs, and reads it.
 func readRecords(t *testing.T, b *samples.Binary, ids []perfdata.BuildID, records ...any) (*samples.Set, *samples.Report, error) {
 	t.Helper()
 	f := perfgen.File{Events: perfgen.Layouts()[1:2], BuildIDs: ids, Records: records}
@@ -106,7 +109,8 @@ func mapped(start uint64, path, id string) *perfdata.Mmap {
 	return &perfdata.Mmap{PID: 1, TID: 1, Time: 5, Start: start, Length: 0x1000, Executable: true, Path: path, BuildID: id}
 }
 
-// The build ID chooses, whatever the file was called; a name does only where there is no other ID.
+// A mapped file is the binary if it has the binary's build ID, whatever its name. The name decides
+// only if the build ID of one of them is unknown.
 func TestChoiceByBuildID(t *testing.T) {
 	b := plain(t, "build/ours.unstripped", elf.ET_DYN)
 	b.BuildID = "aabb"
@@ -144,7 +148,8 @@ func TestChoiceByBuildID(t *testing.T) {
 	require.Equal(t, "0\n1\n10:1\n0\n", text(t, s))
 }
 
-// The kernel runs elsewhere than it was linked, by as much as its symbol _text was moved.
+// A kernel runs at other addresses than those that the linker assigned. Read finds the difference
+// by the address of the symbol _text in the recording.
 func TestKernel(t *testing.T) {
 	const linked, loaded = 0xffffffff81000000, 0xffffffff9a000000
 	b := described(t, "/boot/vmlinux-6.1", elf.ET_EXEC, 0x200000, linked, 0x1000000)
@@ -165,7 +170,8 @@ func TestKernel(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrNotFound)
 }
 
-// A module is an object file that is loaded with .text first.
+// A kernel module is a relocatable object. Its section .text is loaded first, and addresses of
+// samples count from there.
 func TestKernelModule(t *testing.T) {
 	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_REL}, Sections: []*elf.Section{
 		{SectionHeader: elf.SectionHeader{Name: ".text", Offset: 0x40, Size: 0x1000}},
@@ -180,7 +186,7 @@ func TestKernelModule(t *testing.T) {
 	}
 }
 
-// A recording that maps without end is refused, and takes little until then.
+// A recording with too many mappings gives afdo.ErrLimit, after little time and memory.
 func TestTooManyMappings(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	var records []any
@@ -233,7 +239,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// A trace of the processor has no samples; the error says what makes some of it.
+// For a recording with a processor trace and without samples, the error names the command that
+// converts the trace to samples.
 func TestTraces(t *testing.T) {
 	_, r, err := samples.Read(bytes.NewReader(testenv.CorpusData(t, "simpleperf", "perf_etm.data")), plain(t, "etm_test_loop", elf.ET_DYN), samples.Options{})
 	require.ErrorContains(t, err, "it has a CoreSight ETM trace, which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT; or, on Android, simpleperf inject")

@@ -17,13 +17,13 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// tool returns where a program is, and skips the test if it is not there.
+// tool returns the path of an installed program. It skips the test if the program is missing.
 func tool(t testing.TB, name string) string {
 	t.Helper()
 	return testenv.Tool(t, name)
 }
 
-// perfScript returns what perf script prints of a recording.
+// perfScript returns the output of perf script for a recording.
 func perfScript(t *testing.T, recording string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(tool(t, "perf"), append([]string{"script", "-i", recording}, args...)...)
@@ -33,8 +33,8 @@ func perfScript(t *testing.T, recording string, args ...string) []byte {
 	return out
 }
 
-// What perf script prints of a recording with branch stacks gives the same samples as the
-// recording.
+// Read returns the same samples for a recording with branch stacks and for the text that perf
+// script prints of it.
 func TestPerfScriptOfBranches(t *testing.T) {
 	b := binary(t, "lbr/propeller_sample_1.bin.gen")
 	recording := filepath.Join(t.TempDir(), "perf.data")
@@ -48,7 +48,7 @@ func TestPerfScriptOfBranches(t *testing.T) {
 	}
 }
 
-// readRecording reads a file or a folder.
+// readRecording reads a recording that is a file or a folder.
 func readRecording(t *testing.T, path string, b *samples.Binary) (*samples.Set, *samples.Report) {
 	t.Helper()
 	in, err := os.Open(path)
@@ -83,9 +83,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// A program that forks and runs itself anew, recorded by perf in all its ways: what perf script
-// prints of a recording gives the same samples as the recording, and as many as perf says are in
-// the program.
+// Read returns the same samples for a recording and for the text that perf script prints of it, for
+// all ways in which perf can record a program that forks and executes itself. The number of samples
+// in the program equals that of perf report.
 func TestPerfRecords(t *testing.T) {
 	perf, gcc := tool(t, "perf"), tool(t, "gcc")
 	dir := t.TempDir()

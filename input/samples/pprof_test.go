@@ -96,7 +96,8 @@ func TestPprofFaults(t *testing.T) {
 	}
 }
 
-// Compressed text is refused long before it takes a minute.
+// Compressed text that expands too much gives an error long before its decompression would take a
+// minute.
 func TestExpansionOfText(t *testing.T) {
 	testenv.NeedSweep(t)
 	var bomb bytes.Buffer
@@ -109,7 +110,8 @@ func TestExpansionOfText(t *testing.T) {
 	require.ErrorContains(t, err, "unpack to more than 128 times their size and 64 MiB")
 }
 
-// A few kilobytes that become gigabytes, and data that does not decompress.
+// Compressed input gives an error if a few kilobytes expand to gigabytes, or if it cannot be
+// decompressed.
 func TestCompressionFaults(t *testing.T) {
 	b := plain(t, "ours", elf.ET_DYN)
 	var bomb bytes.Buffer

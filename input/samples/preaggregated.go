@@ -35,9 +35,9 @@ func isPreAggregated(line []byte) bool {
 }
 
 // readPreAggregated collects the samples of the binary from BOLT's pre-aggregated text.
-func readPreAggregated(src io.Reader, c choice) (*Set, *Report, error) {
+func readPreAggregated(in *input, c choice) (*Set, *Report, error) {
 	r := &preAggregatedReader{
-		Reader: lines.New(src, PreAggregated.String()), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
+		Reader: lines.New(in, PreAggregated.String()), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
 		others: make(map[string]uint64),
 	}
 	for {

@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// preAggregated has a record of each kind, with addresses of all kinds.
+// preAggregated is a text with each kind of record of BOLT's pre-aggregated form and each kind of
+// address.
 const preAggregated = `E cycles
 # a comment
 T 402018 402010 402014 7

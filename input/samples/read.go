@@ -44,31 +44,15 @@ func Read(src io.Reader, b *Binary, o Options) (*Set, *Report, error) {
 		format = recognise(in.head)
 	}
 	c := choice{b, o}
-	var s *Set
-	var r *Report
-	switch format {
-	case PerfData:
-		s, r, err = in.perfData(c)
-	case Callgrind:
-		s, r, err = readCallgrind(in, c)
-	case Text:
-		s, r, err = readText(in, c)
-	case Pprof:
-		s, r, err = readPprof(in, c)
-	case PerfScript:
-		s, r, err = readPerfScript(in, c)
-	case PreAggregated:
-		s, r, err = readPreAggregated(in, c)
-	case OpenTelemetry:
-		s, r, err = readOTLP(in, c)
-	default:
+	if uint(format) >= uint(len(readers)) || readers[format] == nil {
 		return nil, nil, fmt.Errorf("samples: unknown format %d", format)
 	}
+	s, r, err := readers[format](in, c)
 	return c.result(s, r, err)
 }
 
-// ReadFolder does what [Read] does with a recording that is a folder, such as perf record --threads
-// makes. os.DirFS makes a file system of a folder.
+// ReadFolder is [Read] for a recording that is a folder, such as perf record --threads writes. dir
+// is the folder, for example os.DirFS(path).
 func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
 	if o.Format != Unknown && o.Format != PerfData {
 		return nil, nil, fmt.Errorf("samples: a folder is read as perf.data, not as %v", o.Format)
@@ -147,7 +131,7 @@ func isProcessor(line []byte) bool {
 	return ok && open && digits > 0 && digits == len(inside) && len(more) > 0
 }
 
-// strangers are files that users mistake for recordings, by their first bytes.
+// strangers lists files that users mistake for recordings: their first bytes, and what they are.
 var strangers = []struct{ magic, what string }{
 	{elf.ELFMAG, "it is an ELF file, maybe the binary itself"},
 	{"PERFFILE", "it is perf.data of before Linux 3"},
@@ -340,6 +324,12 @@ var formatNames = [...]string{
 
 func (f Format) String() string { return formatNames[f] }
 
+// readers contains the function that collects the samples of an input, by its format.
+var readers = [...]func(*input, choice) (*Set, *Report, error){
+	PerfData: (*input).perfData, Callgrind: readCallgrind, Text: readText, Pprof: readPprof, PerfScript: readPerfScript,
+	PreAggregated: readPreAggregated, OpenTelemetry: readOTLP,
+}
+
 // maxMemory is the largest number of bytes of an input without seeking that are held in memory. A
 // larger input is copied into a temporary file.
 const maxMemory = 16 << 20
@@ -358,7 +348,8 @@ func (in *input) perfData(c choice) (*Set, *Report, error) {
 	return readPerfData(in, c)
 }
 
-// headerSize returns the lowest byte of the header size that a perf.data file contains.
+// headerSize returns the lowest byte of the header size, which is a field at the beginning of a
+// perf.data file. head is the beginning of the file.
 func headerSize(head []byte) byte {
 	if len(head) < 16 {
 		return 0

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// binary returns a binary of the corpus under the name that it had when it ran.
+// binary returns a binary of the corpus, with the name that it had when it was recorded.
 func binary(t testing.TB, name string) *samples.Binary {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(testenv.CorpusData(t, "create", name)))
@@ -30,9 +30,9 @@ func binary(t testing.TB, name string) *samples.Binary {
 	return b
 }
 
-// references are recordings of the corpus, and what google/autofdo's sample_merger or a reader of
-// callgrind's files that was written for the purpose makes of them. That reader adds the cost of
-// PLT stubs to the calls.
+// references lists recordings of the corpus with their expected samples. Those of perf.data were
+// computed by google/autofdo's sample_merger. Those of callgrind were computed by a script for this
+// test, which adds the cost of PLT stubs to the calls.
 var references = []struct {
 	binary, recording, samples string
 	format                     samples.Format
@@ -74,9 +74,9 @@ func TestReadOfCorpus(t *testing.T) {
 	}
 }
 
-// withoutStubs returns a reference with the counts of the calls that it has too high. Where the two
-// differ, the call ran as often as the instruction after it, which has five bytes less, or less
-// often.
+// withoutStubs returns a reference for callgrind without the cost of PLT stubs in the counts of
+// calls. It corrects the calls whose count differs from got: such a call, of five bytes, cannot
+// have run more often than the instruction after it.
 func withoutStubs(t *testing.T, reference, got string) string {
 	want, lines := strings.Split(reference, "\n"), strings.Split(got, "\n")
 	require.Len(t, lines, len(want))
@@ -101,7 +101,8 @@ func withoutStubs(t *testing.T, reference, got string) string {
 	return strings.Join(want, "\n")
 }
 
-// Whatever way an input comes, compressed, in pieces, from where reading has begun, it is the same.
+// Read returns the same for an input that is compressed, that arrives in small pieces, or that
+// begins in the middle of a file that was read up to there.
 func TestReadOfWrappedInputs(t *testing.T) {
 	for _, c := range references[:testenv.Rounds(1, 3)] {
 		data, b, want := testenv.CorpusData(t, "create", c.recording), binary(t, c.binary), string(testenv.CorpusData(t, "create", c.samples))
@@ -129,8 +130,8 @@ func TestReadOfWrappedInputs(t *testing.T) {
 	}
 }
 
-// A recording in pipe mode and one that perf has compressed. perf script lists as many samples in
-// Lua.
+// Read finds as many samples of Lua as perf script prints, in a recording in pipe mode and in one
+// that perf has compressed.
 func TestReadOfPipeAndCompressed(t *testing.T) {
 	b := binary(t, "lua/lua12.g.gz")
 	for name, want := range map[string]uint64{"perfscript/pipe.perf.data": 65, "perfscript/compressed.perf.data": 65} {
@@ -155,7 +156,7 @@ func TestNoSamplesOfTheBinary(t *testing.T) {
 	require.ErrorContains(t, err, "no samples at all")
 }
 
-// A name chooses where build IDs and file names do not fit.
+// Options.Name selects the binary if neither its build ID nor its file name is in the recording.
 func TestReadByName(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
 	o := samples.Options{Name: regexp.MustCompile(`/lua12\.g$`)}
@@ -202,7 +203,8 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// What is no recording is called by its name, and so is a text or a program that is compressed.
+// For an input that is not a recording, the error names what it is, also if the input is
+// compressed.
 func TestForeignInputs(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
 	for input, what := range map[string]string{

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What there is instead is listed, and counted from the sixth on.
+// The text of a NoSamplesError lists five objects that have samples, and the number of further
+// objects.
 func TestNoSamplesErrorListsObjects(t *testing.T) {
 	e := &NoSamplesError{Binary: "prog", Report: &Report{Format: PerfData}}
 	assert.EqualError(t, e, "perf.data has no samples for prog")

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// Of a text of Arm's SPE, some lines may be damaged. They are left out and counted; if most are,
-// the text is no recording.
+// Malformed lines in the text of an Arm SPE recording are skipped and counted. If most lines are
+// malformed, Read returns an error.
 func TestDamagedSPE(t *testing.T) {
 	f := &elf.File{FileHeader: elf.FileHeader{Type: elf.ET_EXEC, Machine: elf.EM_AARCH64}, Progs: []*elf.Prog{load(0x1000, 0x401000, 0x1000)}}
 	b, err := samples.NewBinary(f, "prog")

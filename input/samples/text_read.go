@@ -32,8 +32,8 @@ func Parse(r io.Reader) (*Set, error) {
 
 // readText collects the samples of the binary from a text. Lists without the name or build ID of a
 // binary are taken to be of this binary.
-func readText(src io.Reader, c choice) (*Set, *Report, error) {
-	t := &textReader{Reader: lines.New(src, Text.String())}
+func readText(in *input, c choice) (*Set, *Report, error) {
+	t := &textReader{Reader: lines.New(in, Text.String())}
 	set, report := new(Set), &Report{Format: Text}
 	for {
 		b, err := t.block()

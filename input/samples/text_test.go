@@ -35,7 +35,7 @@ func TestTextRoundTrip(t *testing.T) {
 	}
 }
 
-// What google's tools have written comes out as it went in.
+// Parsing a text that google/autofdo has written, and writing it again, gives the same text.
 func TestTextOfCorpus(t *testing.T) {
 	for _, name := range []string{
 		"lbr/test.samples", "lbr/propeller.samples", "vec/vec12d4.samples", "vec/vec16d5.samples", "lua/lua12.samples.gz", "lua/lua12.cpuclock.samples",
@@ -101,6 +101,7 @@ func TestTextFaults(t *testing.T) {
 }
 
 // simpleperf inject writes the lists of several binaries into one text, each with its build ID.
+// Read uses the lists of the requested binary.
 func TestTextOfSeveralBinaries(t *testing.T) {
 	const two = "// Please split this file. AutoFDO only accepts profile for one binary.\n" +
 		"1\n10-18:3\n0\n1\n18->10:2\n// build_id: 0xabcdef0000000000000000000000000000000000\n// /system/a\n\n" +
@@ -137,8 +138,9 @@ func TestTextOfSeveralBinaries(t *testing.T) {
 	require.Equal(t, lists, text(t, s))
 }
 
-// Perforator writes offsets with 0x, llvm-profgen --skip-symbolization offsets from where the first
-// segment of code begins, or addresses of the linker, also in lists for each context.
+// Read accepts the variants of the text form: Perforator writes offsets with 0x. llvm-profgen
+// --skip-symbolization writes addresses, which count from the first segment of code or from 0, in
+// one list or in a list for each calling context.
 func TestTextOfOthers(t *testing.T) {
 	s, _, err := samples.Read(strings.NewReader("1\n0xa50-0xa50:13\n0\n1\n0x78ce->0x78b0:2\n"), plain(t, "a", elf.ET_DYN), samples.Options{})
 	require.NoError(t, err)
@@ -163,7 +165,7 @@ func TestTextOfOthers(t *testing.T) {
 	}
 }
 
-// A failing input is not the end of the text.
+// An error of the input is returned unchanged, and not taken for the end of the text.
 func TestTextPassesErrorsOfTheInput(t *testing.T) {
 	_, err := samples.Parse(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(small))))
 	require.ErrorIs(t, err, iotest.ErrTimeout)
@@ -176,7 +178,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, iotest.ErrTimeout }
 
-// Adding sets one by one is adding all that is in them, in whatever order.
+// Merging Sets, in any order, gives the same Set as adding all of their samples to one Set.
 func TestMergeAdds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var parts []*samples.Set
@@ -249,7 +251,7 @@ func FuzzAddressSamples(f *testing.F) {
 	})
 }
 
-// Calling contexts are added up, and the report says so.
+// Read adds up the counts of all calling contexts, and sets Report.Flattened.
 func TestFlattenedContexts(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
 	for text, flattened := range map[string]bool{
@@ -265,7 +267,8 @@ func TestFlattenedContexts(t *testing.T) {
 	}
 }
 
-// Of llvm-profgen's addresses, ranges that end in no branch do not tell what they are counted from.
+// If ranges of llvm-profgen's addresses fit several bases, those that end in a branch decide.
+// Report.Guessed is set if the base remains unclear.
 func TestGuessedBase(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
 	for text, guessed := range map[string]bool{

@@ -33,7 +33,7 @@ func recorded(t testing.TB, pattern string) map[string][]byte {
 	return files
 }
 
-// Nearly all samples of each file are in the program, which is all that ran.
+// Nearly all samples of each recorded file are in the program, because nothing else ran.
 func TestRecorded(t *testing.T) {
 	for name, data := range recorded(t, "*") {
 		_, r, err := samples.Read(bytes.NewReader(data), plain(t, "ours", elf.ET_DYN), samples.Options{})
@@ -43,7 +43,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// addRecorded has a fuzz target begin with what the tools wrote.
+// addRecorded adds the recorded files to the seeds of a fuzz target.
 func addRecorded(f *testing.F, pattern string) {
 	for _, data := range recorded(f, pattern) {
 		f.Add(data)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// Traces come back as they were added, and add up.
+// Traces returns the traces that were added to a Set, with the sums of their counts.
 func TestStacksOfBoth(t *testing.T) {
 	list := []samples.Trace{
 		{At: 5, Branches: []samples.Branch{{From: 1, To: 2}}},
@@ -33,7 +33,7 @@ func TestStacksOfBoth(t *testing.T) {
 	}
 }
 
-// A sample with a call stack and a branch stack is a trace if that is asked for.
+// With Options.Contexts, each sample with both a call stack and a branch stack becomes a trace.
 func TestTracesOfPerfScript(t *testing.T) {
 	b := binary(t, "lbr/propeller_sample_1.bin.gen")
 	const text = "\t1800\n\t1810\n\tffffffff\n 0x1800/0x1810/P/-/-/0  0x1/0x2/P/-/-/0\n\n"

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// large is a recording of some 100 MB with branch stacks, as a last branch record of 32 entries
-// gives.
+// large returns a recording of some 100 MB. Each sample has a branch stack of 32 entries, as on
+// Intel's processors.
 func large(compression perfgen.Compression) []byte {
 	event := perfgen.Event{
 		SampleType: perfgen.Identifier | perfgen.IP | perfgen.TID | perfgen.Time | perfgen.Period | perfgen.BranchStack,

@@ -78,7 +78,7 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// decompress passes a compressed record to the inflater.
+// decompress passes the content of a compressed record to the inflater of the feed.
 func (f *feed) decompress(raw rawRecord) error {
 	data := raw.data
 	if raw.kind == typeCompressed2 {
@@ -103,7 +103,8 @@ func (f *inflater) take(data []byte, offset int64) {
 	f.in += uint64(len(data))
 }
 
-// inflateChunk decompresses some more data. It returns false if it needs more input.
+// inflateChunk decompresses the next chunk of data. It returns false if the inflater needs the next
+// compressed record for that.
 func (f *inflater) inflateChunk() (bool, error) {
 	chunk, ok := f.resume()
 	if !ok {
@@ -125,7 +126,8 @@ func (f *inflater) failure() error {
 	return faultAt(f.offset, fault.ErrCompressed, "%v", f.err)
 }
 
-// next returns the next record in the decompressed data. It returns false if it needs more input.
+// next returns the next record in the decompressed data. It returns false if the inflater needs the
+// next compressed record for that.
 func (f *inflater) next(big bool) (rawRecord, bool, error) {
 	for {
 		raw, ok, err := f.buffered(big)
@@ -160,7 +162,8 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	return rawRecord{kind: kind, misc: misc, data: left[recordHeader:size], offset: f.offset}, true, nil
 }
 
-// finish returns io.EOF, or an error if the data ends within a record.
+// finish is called at the end of the recording, at offset at. It returns io.EOF, or an error if the
+// decompressed data ends within a record.
 func (f *inflater) finish(at int64) error {
 	if left := len(f.out) - f.start; left > 0 {
 		return faultAt(at, fault.ErrTruncated, "compressed data ends within a record, after %d bytes", left)

@@ -21,9 +21,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// smallFile is a file of 104 bytes of header, 16 of IDs (at 104), an attribute of 112 and 16
-// bytes (at 120), and records from 248 on: a mapping of 112 bytes, a sample of 72 with one branch
-// (at 360), the end of a round (432).
+// smallFile returns a recording of 440 bytes. Its parts are: header (offset 0, 104 bytes), event
+// IDs (104, 16 bytes), attribute (120, 128 bytes), a mapping (248, 112 bytes), a sample with one
+// branch (360, 72 bytes), and the end of a round (432).
 func smallFile(pipe bool) perfgen.File {
 	event := perfgen.Event{
 		SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, BranchType: perfgen.HWIndex,
@@ -60,7 +60,8 @@ func put64(at int, v uint64) func([]byte) []byte {
 	return func(b []byte) []byte { binary.LittleEndian.PutUint64(b[at:], v); return b }
 }
 
-// shorter changes how long the records are, and leaves out what comes behind them.
+// shorter returns a change of a recording: it sets the size of the records in the header, and
+// removes the bytes after them.
 func shorter(size uint64) func([]byte) []byte {
 	return func(b []byte) []byte { return put64(48, size)(put64(72, 0)(b)) }
 }
@@ -129,7 +130,7 @@ func fill(b []byte, from, to int, c byte) []byte {
 	return b
 }
 
-// readAll reads a recording to its end or first error.
+// readAll reads a recording to its end or to the first error.
 func readAll(src io.Reader) error {
 	r, err := perfdata.NewReader(src)
 	if err != nil {
@@ -152,7 +153,7 @@ func requireFault(t *testing.T, name string, err, class error, offset int64) {
 	require.Equal(t, offset, fault.Offset, "%s: %v", name, err)
 }
 
-// Records that are too short for their fields.
+// A record that is too short for its fields gives an error.
 func TestShortRecords(t *testing.T) {
 	for kind, lengths := range map[uint32][]int{1: {0, 8, 32, 39}, 10: {0, 40, 63, 70}, 3: {0, 8, 12}, 7: {0, 23}, 4: {16}, 9: {0, 24, 39, 48}} {
 		for _, n := range lengths {
@@ -167,7 +168,7 @@ func TestShortRecords(t *testing.T) {
 	}
 }
 
-// Raw data that claims to be longer than there is.
+// Raw data whose length exceeds the sample gives an error.
 func TestGreatRawData(t *testing.T) {
 	f := smallFile(false)
 	f.Events[0].SampleType = perfgen.IP | perfgen.Raw
@@ -175,8 +176,8 @@ func TestGreatRawData(t *testing.T) {
 	requireFault(t, "raw", readAll(bytes.NewReader(f.Bytes())), afdo.ErrTruncated, mmapAt+8)
 }
 
-// A recording in pipe mode: header of 16 bytes, the event in a record of 136 and the build ID in
-// one of 44.
+// Each corruption of a recording in pipe mode gives the right error. The recording has a header of
+// 16 bytes, a record of 136 bytes with the event, and a record of 44 bytes with a build ID.
 func TestCorruptPipes(t *testing.T) {
 	f := smallFile(true)
 	data := f.Bytes()
@@ -204,8 +205,8 @@ func TestCorruptPipes(t *testing.T) {
 	}
 }
 
-// Every way to cut a recording in pipe mode but between two records is noticed; a file is never
-// whole.
+// A truncated recording in file mode always gives an error. In pipe mode it gives an error unless
+// it ends between two records.
 func TestEveryCut(t *testing.T) {
 	for _, pipe := range []bool{false, true} {
 		f := smallFile(pipe)
@@ -223,7 +224,7 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// Compressed data that is cut in a record, and such that grows without bound.
+// Compressed data gives an error if it ends within a record, or if it expands without limit.
 func TestCorruptCompression(t *testing.T) {
 	f := smallFile(true)
 	f.Compression = perfgen.Compressed
@@ -261,7 +262,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// A sample that may be of one of two events and does not say which is no sample of either.
+// A sample without an event ID gives an error if it may belong to two events with different
+// layouts.
 func TestUnknownEvent(t *testing.T) {
 	events := []perfgen.Event{
 		{SampleType: perfgen.Identifier | perfgen.IP, IDs: []uint64{1}},
@@ -275,7 +277,7 @@ func TestUnknownEvent(t *testing.T) {
 	requireFault(t, "ID", readAll(bytes.NewReader(data)), perfdata.ErrEvent, int64(at))
 }
 
-// Errors of the input are not faults of the recording.
+// Errors of the input are returned unchanged, and not as faults of the recording.
 func TestErrorsOfTheInput(t *testing.T) {
 	for _, pipe := range []bool{false, true} {
 		f := smallFile(pipe)
@@ -287,7 +289,7 @@ func TestErrorsOfTheInput(t *testing.T) {
 	}
 }
 
-// A loop that is left early can be left.
+// A loop over the records may end before the last record, also in compressed data.
 func TestLeavingEarly(t *testing.T) {
 	for _, compression := range []perfgen.Compression{perfgen.None, perfgen.Padded} {
 		f := smallFile(false)
@@ -310,8 +312,8 @@ func TestLeavingEarly(t *testing.T) {
 	}
 }
 
-// A recording that is written to while it is read is an error of its own class, whatever the bytes
-// have become.
+// If a recording is modified while it is read, the error is of class afdo.ErrChanged, whatever the
+// new bytes are.
 func TestChanged(t *testing.T) {
 	file := perfgen.File{
 		Events:  []perfgen.Event{{SampleType: perfgen.IP | perfgen.TID}},

@@ -99,8 +99,8 @@ func (e *Event) offset(field uint64) (int, bool) {
 	return 0, false
 }
 
-// trailer returns the distance of an 8-byte field from the end of records that are not samples, and
-// whether they have it.
+// trailer returns the distance of an 8-byte field from the end of a record that is not a sample,
+// and whether such records have the field.
 func (e *Event) trailer(field uint64) (int, bool) {
 	if !e.sampleIDAll {
 		return 0, false
@@ -121,7 +121,7 @@ func (e *Event) trailer(field uint64) (int, bool) {
 type eventTable struct {
 	events []*Event
 	byID   map[uint64]int // index in events by ID
-	alike  bool           // all events have the same layout, so records can be decoded without knowing their event
+	alike  bool           // all events have the same layout of records, which can be decoded without knowing their event
 	// Position of the event ID: its offset in samples, and its distance from the end of other
 	// records; -1 if they have none.
 	inSample, inTrailer int
@@ -179,8 +179,9 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 	return -1
 }
 
-// ofOther returns an event that has the same trailer as the given record, which is not a sample. It
-// returns nil if there is none.
+// ofOther returns the event of a record that is not a sample. If the record has no event ID,
+// ofOther returns the first event, or nil without events. The event describes the fields at the end
+// of the record.
 func (t *eventTable) ofOther(data []byte, big bool) *Event {
 	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
 		c := newCursor(data[len(data)-t.inTrailer:], big)

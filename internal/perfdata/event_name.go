@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Values of Event.Type, in linux/perf_event.h PERF_TYPE_*. Greater values belong to units of the
-// processor, whose numbers differ from machine to machine.
+// Values of Event.Type, in linux/perf_event.h PERF_TYPE_*. Greater values identify the processor's
+// monitoring units, and differ from machine to machine.
 const (
 	TypeHardware   = 0
 	TypeSoftware   = 1
@@ -55,7 +55,7 @@ func (e *Event) Name() string {
 	return fmt.Sprintf("event %#x of unit %d", e.Config, e.Type)
 }
 
-// readNames reads the names of the events, if the file has them.
+// readNames reads the names of the events from the header of file mode, if the header has them.
 func (r *Reader) readNames(f recordingFile, h fileHeader) error {
 	const what = "the descriptions of the events"
 	p, found, err := f.feature(h, featureEvents, what)
@@ -69,7 +69,7 @@ func (r *Reader) readNames(f recordingFile, h fileHeader) error {
 	return err
 }
 
-// addFeature reads the names of the events from a record of pipe mode.
+// addFeature reads the names of the events from a feature record of pipe mode.
 func (r *Reader) addFeature(raw rawRecord) {
 	c := newCursor(raw.data, r.big)
 	if c.Uint64(field) == featureEvents {
@@ -120,8 +120,9 @@ const (
 	branchCallStack = 1 << 11
 )
 
-// branchFilters has the filters of perf record -j by bit of branch_sample_type. The filters by
-// transaction limit branches of all kinds.
+// branchFilters lists the filters of perf record -j with their bits in branch_sample_type. Most
+// select a kind of branch. Those with transaction select branches of all kinds, inside or outside
+// of memory transactions.
 var branchFilters = []struct {
 	bit         uint64
 	name        string

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// Text of perf script gives the records that perf.data does.
+// The text of perf script gives the same records as perf.data.
 func ExampleScriptReader() {
 	const text = `PERF_RECORD_MMAP2 7/7: [0x5000(0x1000) @ 0x2000 fe:00 1 2]: r-xp /usr/bin/prog
             5010 0x5020/0x5000/P/-/-/3  0x5008/0x5014/M/-/-/1

@@ -24,7 +24,7 @@ type feed struct {
 	left    uint64    // bytes of records left in stream
 	inflate *inflater // decompressor; nil before the first compressed record
 
-	ahead rawRecord // the next record, read by merge but not yet returned
+	ahead rawRecord // the next record, which merge has read and not returned yet
 	time  uint64    // time of ahead, 0 if it has none
 }
 
@@ -33,7 +33,8 @@ func (r *Reader) addFeed(name string, s *stream, size uint64) {
 	r.feeds = append(r.feeds, &feed{r: r, index: uint16(len(r.feeds)), name: name, stream: s, left: size})
 }
 
-// next returns the next record, or io.EOF at the end. It handles records that wrap other records.
+// next returns the next record of the file that a caller of this package may see, or io.EOF at the
+// end. It handles all other records itself: compressed ones, traces, and descriptions of events.
 func (f *feed) next() (rawRecord, error) {
 	for {
 		if f.inflate != nil {
@@ -73,7 +74,7 @@ func (f *feed) next() (rawRecord, error) {
 	}
 }
 
-// nextStored returns the next record in the file, without unwrapping it.
+// nextStored returns the next record as it is stored in the file, which may be a compressed one.
 func (f *feed) nextStored() (rawRecord, error) {
 	s := f.stream
 	at := s.offset
@@ -114,8 +115,7 @@ func (f *feed) nextStored() (rawRecord, error) {
 	if len(data) < size {
 		return rawRecord{}, faultAt(at, fault.ErrTruncated, "a record of %d bytes, where %d are left", size, len(data))
 	}
-	s.consume(size)
-	f.took(uint64(size))
+	f.took(s.skip(uint64(size)))
 	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
 }
 
@@ -133,14 +133,15 @@ func (f *feed) skip(at int64, size uint64, what string) error {
 	return faultAt(at, fault.ErrTruncated, "%s of %d bytes, where %d are left", what, size, got)
 }
 
-// took subtracts n from the number of bytes of records that are left.
+// took records that n bytes of the file's records have been read.
 func (f *feed) took(n uint64) {
 	if f.left != unlimited {
 		f.left -= n
 	}
 }
 
-// finish returns io.EOF, or an error if the records must not end here.
+// finish is called at the end of the file's records, at offset at. It returns io.EOF, or an error
+// if the recording is incomplete.
 func (f *feed) finish(at int64) error {
 	if len(f.r.table.events) == 0 {
 		return faultAt(at, fault.ErrTruncated, "the recording ends without having described an event")
@@ -158,7 +159,7 @@ func (f *feed) stop() {
 	}
 }
 
-// skipAuxtrace skips the trace data after a record that announces it.
+// skipAuxtrace skips the data of a processor trace, which follows the record raw.
 func (f *feed) skipAuxtrace(raw rawRecord) error {
 	c := newCursor(raw.data, f.r.big)
 	size := c.Uint64(field)

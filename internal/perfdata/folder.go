@@ -143,9 +143,9 @@ func inFile(err error, name string) error {
 	return err
 }
 
-// A merge combines the records of several files. It always takes the oldest of the files' next
-// records. Each file comes from one processor, and its records are almost in order, so the result
-// is almost in order, too. These files have no marks for rounds.
+// A merge combines the records of several files. It always returns the oldest of the files' next
+// records. Each file contains the records of one processor, which are almost in the order of their
+// times, and so is the result. These files have no marks for rounds.
 type merge struct {
 	taken []*feed // the files whose next record has to be read
 	ahead []*feed // the files that have a next record, in the order of these records

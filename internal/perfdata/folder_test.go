@@ -17,7 +17,7 @@ import (
 
 const layoutParts = 1
 
-// folder returns the files of a folder.
+// folder returns the files of a recording that is a folder.
 func folder(f *perfgen.File) fstest.MapFS {
 	files := make(fstest.MapFS)
 	for name, data := range f.Folder() {
@@ -26,7 +26,7 @@ func folder(f *perfgen.File) fstest.MapFS {
 	return files
 }
 
-// readFolder reads a folder to its end or first error.
+// readFolder reads a folder to its end or to the first error.
 func readFolder(t *testing.T, dir fs.FS) ([]perfdata.Record, error) {
 	t.Helper()
 	r, err := perfdata.OpenFolder(dir)
@@ -38,7 +38,8 @@ func readFolder(t *testing.T, dir fs.FS) ([]perfdata.Record, error) {
 	return list, err
 }
 
-// spread puts records into files as processors do: in their order, but for a few.
+// spread distributes records to n files, as the processors of a machine do. The records of each
+// file are in order, except for a few.
 func spread(s *perfgen.Scene, records []perfdata.Record, n int) [][]any {
 	parts := make([][]any, n)
 	for _, r := range records {
@@ -51,7 +52,7 @@ func spread(s *perfgen.Scene, records []perfdata.Record, n int) [][]any {
 	return parts
 }
 
-// The records of a folder come in the order of their times, whatever file has them.
+// The records of a folder are returned in the order of their times, whichever files contain them.
 func TestFolder(t *testing.T) {
 	for i, event := range perfgen.Layouts() {
 		if !event.SampleIDAll {
@@ -87,7 +88,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A folder may have one file, which is then like any other recording.
+// A folder whose only file contains all records is read like that file.
 func TestFolderOfOneFile(t *testing.T) {
 	f := smallFile(false)
 	f.Layout = 0
@@ -98,7 +99,7 @@ func TestFolderOfOneFile(t *testing.T) {
 	require.NoError(t, readAll(strings.NewReader(string(dir["data"].Data))))
 }
 
-// Every fault of a folder tells which file has it.
+// An error about a folder names the file with the fault.
 func TestCorruptFolders(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(fstest.MapFS)
@@ -143,7 +144,7 @@ func TestCorruptFolders(t *testing.T) {
 	requireFault(t, "main file alone", readAll(strings.NewReader(string(folder(&f)["data"].Data))), afdo.ErrHeader, 0)
 }
 
-// Close closes every file, also after a fault.
+// Close closes all files of a folder, also after an error.
 func TestFolderIsClosed(t *testing.T) {
 	f := smallFile(false)
 	f.Layout = layoutParts
@@ -162,7 +163,7 @@ func TestFolderIsClosed(t *testing.T) {
 	require.Zero(t, opened.now)
 }
 
-// A countingFS counts the files that are open.
+// A countingFS is a file system that counts its open files.
 type countingFS struct {
 	fs.FS
 	now int
@@ -187,7 +188,7 @@ func (f *countedFile) Close() error {
 	return f.File.Close()
 }
 
-// A folder of many files can be left early.
+// A loop over the records of a folder with many files may end before the last record.
 func TestLeavingFolderEarly(t *testing.T) {
 	f := smallFile(false)
 	f.Layout, f.Compression = layoutParts, perfgen.Compressed

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// Whatever a file holds, both orders give the same records or both end in a fault within it.
+// FuzzPerfRecords reads random bytes as perf.data. Records and Ordered must return the same
+// records, or both an error with an offset in the file.
 func FuzzPerfRecords(f *testing.F) {
 	for i, event := range perfgen.Layouts() {
 		scene := perfgen.NewScene(uint64(i), []perfgen.Event{event}, "/bin/ours")
@@ -61,8 +62,8 @@ func records(data []byte, inFile bool) (o outcome) {
 	return o
 }
 
-// Text gives records or a fault at a place in it, and what is read from a branch stack is what it
-// says.
+// FuzzScriptLines reads random text as the output of perf script. Each branch must be spelled out
+// in the text, and each error must have a position in it.
 func FuzzScriptLines(f *testing.F) {
 	f.Add([]byte(script))
 	f.Add([]byte(chains))

@@ -49,7 +49,7 @@ type fileHeader struct {
 	features [bitmapWords]uint64
 }
 
-// open reads everything before the records.
+// open reads everything before the records, in file mode or in pipe mode.
 func (r *Reader) open(src io.Reader) error {
 	s := newStream(src, 0, bufferSize)
 	head := s.peek(pipeHeaderSize)
@@ -70,7 +70,7 @@ func (r *Reader) open(src io.Reader) error {
 	c := newCursor(head[8:], r.big)
 	switch size := c.Uint64(field); size {
 	case pipeHeaderSize:
-		s.consume(pipeHeaderSize)
+		s.skip(pipeHeaderSize)
 		r.addFeed("", s, unlimited)
 		return nil
 	case headerSize:
@@ -126,18 +126,18 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 // seekable returns random access to src, from the position before s read from it. If src cannot
 // seek, seekable reads it into memory.
 func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
-	read := int64(s.end)
+	head, _ := s.Peek(s.Buffered()) // what s has read of src
 	if at, ok := src.(interface {
 		io.ReaderAt
 		io.Seeker
 	}); ok {
 		if now, err := at.Seek(0, io.SeekCurrent); err == nil {
 			end, err := at.Seek(0, io.SeekEnd)
-			start := now - read
+			start := now - int64(len(head))
 			return io.NewSectionReader(at, start, end-start), end - start, err
 		}
 	}
-	data := bytes.NewBuffer(slices.Clone(s.buf[:s.end]))
+	data := bytes.NewBuffer(slices.Clone(head))
 	if s.err == nil {
 		if _, err := data.ReadFrom(src); err != nil {
 			return nil, 0, err
@@ -237,8 +237,8 @@ func (f recordingFile) feature(h fileHeader, bit int, what string) (p part, foun
 	return c.part(), true, nil
 }
 
-// refuseSecond returns an error if another recording follows the features, as in concatenated
-// files. Otherwise its records would be silently missing.
+// refuseSecond returns an error if another recording follows the features, as after "cat a b".
+// Without this check, the records of the second recording would be silently missing.
 func (f recordingFile) refuseSecond(h fileHeader) error {
 	n := 0
 	for _, word := range h.features {

@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// variants calls use with every kind of file for some events and records.
+// variants calls use with a recording of each kind of file: both modes, both byte orders,
+// compressed or not.
 func variants(f perfgen.File, use func(name string, f *perfgen.File)) {
 	for _, big := range []bool{false, true} {
 		for _, pipe := range []bool{false, true} {
@@ -30,7 +31,8 @@ func variants(f perfgen.File, use func(name string, f *perfgen.File)) {
 	}
 }
 
-// normal makes records comparable: what a layout does not hold is not there.
+// normal returns copies of records without the fields that samples of event e do not have, so that
+// they can be compared with records that were read.
 func normal(list []perfdata.Record, e perfgen.Event) []perfdata.Record {
 	for _, r := range list {
 		switch r := r.(type) {
@@ -57,7 +59,8 @@ func normal(list []perfdata.Record, e perfgen.Event) []perfdata.Record {
 	return list
 }
 
-// Every record of every layout and kind of file comes out as it went in, in both orders.
+// Reading a written recording gives the same records, for each layout of samples, kind of file and
+// byte order.
 func TestEveryLayoutAndKindOfFile(t *testing.T) {
 	for i, event := range perfgen.Layouts() {
 		if i%5 != 0 && !testenv.Sweep() {
@@ -91,7 +94,8 @@ func TestEveryLayoutAndKindOfFile(t *testing.T) {
 	}
 }
 
-// Android's simpleperf writes records of its own, which may be large. They are passed over.
+// Records of the types that Android's simpleperf defines are skipped. They may be larger than
+// records of perf.
 func TestRecordsOfSimpleperf(t *testing.T) {
 	for _, pipe := range []bool{false, true} {
 		f := smallFile(pipe)
@@ -109,7 +113,8 @@ func TestRecordsOfSimpleperf(t *testing.T) {
 	}
 }
 
-// Samples of several events tell them apart, by an ID in front or at its place.
+// The event ID in a sample, at its beginning or in its usual place, determines the event of the
+// sample.
 func TestSeveralEvents(t *testing.T) {
 	for name, events := range map[string][]perfgen.Event{
 		"different layouts": {
@@ -147,7 +152,8 @@ func TestBuildIDs(t *testing.T) {
 	})
 }
 
-// Without marks of rounds, order is restored within what may wait.
+// Without marks for rounds, Ordered sorts records whose distance in the file is less than
+// maxWaiting bytes.
 func TestOrderWithoutRounds(t *testing.T) {
 	events := []perfgen.Event{{SampleType: perfgen.TID | perfgen.Time | perfgen.Raw, SampleIDAll: true}}
 	raw := make([]byte, 4000)
@@ -166,7 +172,7 @@ func TestOrderWithoutRounds(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(times, cmp.Compare[uint64]))
 }
 
-// Reading a sample allocates nothing, in either order.
+// Reading a sample allocates no memory, with Records and with Ordered.
 func TestNoAllocationPerSample(t *testing.T) {
 	event := perfgen.Layouts()[3]
 	count := func(n int, ordered bool) float64 {

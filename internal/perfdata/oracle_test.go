@@ -11,16 +11,15 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A branch is what is compared of one.
+// A branch contains the fields of a Branch that the test compares.
 type branch struct {
 	from, to  uint64
 	predicted bool
 	cycles    int
 }
 
-// Another reader sees the same samples and mappings, in the order of the file. It reads the
-// hardware's index of a branch stack at the wrong place and drops most flags, so those are not
-// compared.
+// Another Go package reads the same samples and mappings in the order of the file. Its reader
+// misplaces the hardware index of a branch stack and drops most flags, so the test ignores these.
 func TestOtherReaderAgrees(t *testing.T) {
 	for _, name := range []string{"lbr/test.lbr.gz", "lbr/propeller.perfdata.gz", "lua/lua12.cpuclock.perf.data"}[:testenv.Rounds(1, 3)] {
 		data := testenv.CorpusData(t, "create", name)

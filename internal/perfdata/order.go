@@ -56,7 +56,7 @@ type queue struct {
 	before  uint64 // value of newest at the end of the last round
 }
 
-// A waiting is a record in a queue.
+// A waiting is a record that waits in a queue until all older records have been read.
 type waiting struct {
 	time       uint64
 	offset     int64
@@ -66,7 +66,7 @@ type waiting struct {
 	feed       uint16
 }
 
-// take adds a record to the queue. If the record has no time, take yields it at once.
+// take adds a record to the queue. It yields a record without a time at once.
 func (q *queue) take(raw rawRecord) {
 	time := q.r.timeOf(raw)
 	if time == 0 || time == math.MaxUint64 {
@@ -115,7 +115,7 @@ func (q *queue) flush(until uint64) {
 	q.waiting, q.bytes, q.spare = rest, kept, q.bytes
 }
 
-// hand yields a record to the caller.
+// hand decodes a record and yields it, unless the caller has ended the iteration.
 func (q *queue) hand(raw rawRecord) {
 	if q.stopped {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// all returns copies of all records.
+// all returns copies of all records of an iterator.
 func all(records iter.Seq2[perfdata.Record, error]) ([]perfdata.Record, error) {
 	var list []perfdata.Record
 	for record, err := range records {
@@ -66,7 +66,7 @@ func open(t testing.TB, data []byte) *perfdata.Reader {
 	return r
 }
 
-// The text that perf 6.1 printed of a recording has the samples of the recording.
+// The text that perf 6.1 printed of a recording contains the same samples as the recording.
 func TestScriptIsTheRecording(t *testing.T) {
 	recorded, err := all(open(t, testenv.CorpusData(t, "create", "lbr/propeller.perfdata.gz")).Ordered())
 	require.NoError(t, err)

@@ -103,8 +103,9 @@ type Mmap struct {
 	BuildID    string // build ID of the file in hexadecimal, "" if not recorded here
 }
 
-// StepsReport is how the name in a Comm begins if it is not the name of a thread, but JSON with the
-// statistics of the recorder by steps. Names that the kernel records have at most 15 bytes.
+// StepsReport is a prefix of Comm.Name. After this prefix, the name is not the name of a thread,
+// but JSON with the statistics of the recorder by steps. Names that the kernel records have at most
+// 15 bytes, so they cannot be mistaken for it.
 const StepsReport = "afdo-steps "
 
 // A Comm records the new name of a thread.
@@ -171,7 +172,7 @@ func (t Trace) String() string { return traceNames[t] }
 // Trace returns the kind of trace in the records read so far.
 func (r *Reader) Trace() Trace { return r.trace }
 
-// noteTrace decodes the kind from the record that describes the trace.
+// noteTrace stores the kind of the processor trace that record raw describes.
 func (r *Reader) noteTrace(raw rawRecord) {
 	c := newCursor(raw.data, r.big)
 	if kind := Trace(c.Uint32(field)); c.Err == nil && kind > NoTrace {

@@ -13,7 +13,7 @@ const branchSize = 24
 // type, spec, new_type, priv.
 var branchFields = []uint8{1, 1, 1, 1, 16, 4, 2, 4, 3}
 
-// decodeSample decodes the fields of a sample up to the branch stack.
+// decodeSample decodes a sample. It ignores the fields after the branch stack.
 func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	index := r.table.ofSample(raw.data, r.big)
 	if index < 0 {
@@ -34,7 +34,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 		s.Stack = c.words(s.Stack)
 	}
 	if e.sampleType&sampleRaw != 0 {
-		s.Raw = c.sized()
+		s.Raw = c.Take(uint64(c.Uint32(field)), field)
 	}
 	if e.sampleType&sampleBranchStack != 0 {
 		s.Branches = c.branches(s.Branches, e.branchSampleType&branchHWIndex != 0)
@@ -46,7 +46,7 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	return s, nil
 }
 
-// scalars reads the leading fields of fixed size.
+// scalars reads the fields of a sample before the counter values. They have a fixed size.
 func (c *cursor) scalars(e *Event, s *Sample) {
 	t := e.sampleType
 	if t&sampleIdentifier != 0 {
@@ -64,21 +64,18 @@ func (c *cursor) scalars(e *Event, s *Sample) {
 	if t&sampleAddr != 0 {
 		s.Addr = c.Uint64(field)
 	}
-	if t&sampleID != 0 {
-		c.Uint64(field)
-	}
-	if t&sampleStreamID != 0 {
-		c.Uint64(field)
-	}
-	if t&sampleCPU != 0 {
-		c.Uint64(field)
+	for _, unused := range [...]uint64{sampleID, sampleStreamID, sampleCPU} {
+		if t&unused != 0 {
+			c.Uint64(field)
+		}
 	}
 	if t&samplePeriod != 0 {
 		s.Period = c.Uint64(field)
 	}
 }
 
-// skipRead skips counter values: a single one, or a group preceded by its size.
+// skipRead skips the counter values in a sample, whose layout format describes: a single value, or
+// a group of values after their number.
 func (c *cursor) skipRead(format uint64) {
 	n, each := uint64(1), 8
 	if format&readGroup != 0 {
@@ -103,17 +100,7 @@ func (c *cursor) skipRead(format uint64) {
 	c.Take(n*uint64(each), field)
 }
 
-// sized reads a length and that number of bytes.
-func (c *cursor) sized() []byte {
-	n := c.Uint32(field)
-	if uint64(n) > uint64(c.Rest()) {
-		c.Fail(c.Pos, fault.ErrCount, field)
-		return nil
-	}
-	return c.Take(uint64(n), field)
-}
-
-// words reads a count and that number of words.
+// words reads a count n and then n words of 64 bits, and appends these to to.
 func (c *cursor) words(to []uint64) []uint64 {
 	n := c.Uint64(field)
 	if n > uint64(c.Rest()/8) {
@@ -126,8 +113,8 @@ func (c *cursor) words(to []uint64) []uint64 {
 	return to
 }
 
-// branches reads a branch stack: the count, the hardware index if it was requested, and the
-// entries.
+// branches reads a branch stack into the memory of to: the number of entries, the hardware index if
+// index is set, and the entries.
 func (c *cursor) branches(to []Branch, index bool) []Branch {
 	n := c.Uint64(field)
 	if index {

@@ -60,11 +60,12 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 
 var recordMark = []byte("PERF_RECORD_")
 
-// Lines that begin like this have no record: more of the record before, such as its namespaces, and
-// damage in the trace of a processor.
+// The beginnings of lines to ignore: listMark continues the record before, such as with its
+// namespaces, and traceError reports damage in a processor trace.
 var listMark, traceError = []byte("\t\t"), []byte(" instruction trace error ")
 
-// line parses a line. It yields the sample that ends before the line, and the record on the line.
+// line parses the current line. If a sample ends before the line, it yields the sample. It also
+// yields a record that is complete on the line.
 func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err error) {
 	line := r.text.Line
 	if len(line) == 0 || line[0] == '#' || bytes.HasPrefix(line, traceError) || !r.open && bytes.HasPrefix(line, listMark) {
@@ -131,7 +132,7 @@ func (r *ScriptReader) tolerate(err error) error {
 	return nil
 }
 
-// finish yields the sample whose last line has been read.
+// finish yields the current sample, if there is one, because all of its lines have been read.
 func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 	if !r.open {
 		return true
@@ -184,7 +185,7 @@ func (r *ScriptReader) header() error {
 // inlined is what perf prints instead of the file for an inlined function.
 const inlined = "inlined"
 
-// frame parses a line of a call chain.
+// frame parses a line of a call chain, and adds its address to the current sample.
 func (r *ScriptReader) frame() error {
 	if !r.open {
 		r.begin()
@@ -208,7 +209,7 @@ func (r *ScriptReader) frame() error {
 	return r.rest(w)
 }
 
-// interned returns text as an interned string.
+// interned returns text as a string. It returns the same string for equal texts, to save memory.
 func (r *ScriptReader) interned(text []byte) string {
 	known, ok := r.intern[string(text)]
 	if !ok {
@@ -218,7 +219,7 @@ func (r *ScriptReader) interned(text []byte) string {
 	return known
 }
 
-// rest parses what follows an address: symbol, file and branches.
+// rest parses the part of a line after an address: symbol, file and branches. w is at the address.
 func (r *ScriptReader) rest(w words) error {
 	after := w.end
 	for w.next() {

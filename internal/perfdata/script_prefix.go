@@ -127,7 +127,7 @@ func alignedAddress(line []byte) int {
 	return at
 }
 
-// before parses "COMM PID/TID [CPU] PERIOD EVENT:" before an address.
+// before parses the text before the address at an index: "COMM PID/TID [CPU] PERIOD EVENT:".
 func (p prefix) before(line []byte, address int) (prefix, bool) {
 	p.end = address
 	for w := (words{line: line[:address]}); w.next(); {
@@ -167,8 +167,9 @@ func eventName(prefix []byte) (name []byte) {
 	return name
 }
 
-// withoutTime parses "COMM PID/TID [CPU]" before an address. A leading number is the thread if
-// another number follows that is not its symbol.
+// withoutTime parses "COMM PID/TID [CPU]" before an address, on a line without a time. A number is
+// the thread if a hexadecimal number, the address, follows it. But if a file in parentheses comes
+// after the second number, the second number is a symbol, and the first number is its address.
 func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	w := words{line: line}
 	for w.next() && !isBranch(w.word) {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// describe shows a record in one line.
+// describe returns a record as one line of text.
 func describe(record perfdata.Record) string {
 	switch r := record.(type) {
 	case *perfdata.Sample:
@@ -34,7 +34,8 @@ func describe(record perfdata.Record) string {
 	return "?"
 }
 
-// script is what perf 6.1 prints with fields of all kinds, and older and newer perfs with some.
+// script is text as perf 6.1 prints it with many combinations of fields, and text of older and
+// newer versions of perf.
 const script = `# captured on: today
          swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x12090c8) @ 0xffffffff81000000]: x [kernel.kallsyms]_text
        perf-exec     0     0.000000: PERF_RECORD_COMM: perf-exec:100/100
@@ -81,7 +82,7 @@ func TestScript(t *testing.T) {
 	}, got)
 }
 
-// chains is what perf prints of call chains, with and without who and when, symbols, and branches.
+// chains is text with call chains: with and without thread, time, symbols and branches.
 const chains = `l 30147  1436.483585:     250000 cpu-clock: 
 	           14f02 intel_check_word.constprop.0+0x122 (/lib/ld.so)
 	      1e00000000 [unknown] ([unknown])
@@ -116,7 +117,8 @@ func TestScriptCallChains(t *testing.T) {
 	require.Equal(t, uint64(0x153e8), samples[3].IP)
 }
 
-// sources is what perf prints with -F +srcline: behind each address, in a line of its own.
+// sources is text that perf prints with -F +srcline: after each address comes a line with the
+// source position.
 const sources = `        a b: 0/0 11923 78831.872711:     250000 cpu-clock:u:      559cc06ff783 work+0x13 (/tmp/th)
   th.cc:12
   abcdefghijklmn 11923 78831.872958:     250000 cpu-clock:u:      559cc06ff792 [unknown] (/tmp/th)
@@ -133,8 +135,8 @@ a b: 1/1 11940 78834.070256:     250000 cpu-clock:u:
       559cc06ff79d work:1
 `
 
-// perf script --show-namespace-events prints lists on lines of their own, and --itrace reports
-// damage in the trace of a processor.
+// Lines without a record are ignored: the lists of perf script --show-namespace-events, and the
+// reports of damaged traces with --itrace.
 func TestScriptRemarks(t *testing.T) {
 	const text = `a 7/7 1.000001: PERF_RECORD_NAMESPACES 7/7 - nr_namespaces: 7
 		[0/net: 4/0xeffffff9, 1/uts: 4/0xeffffffe, 2/ipc: 4/0xefffffff, 3/pid: 4/0xeffffffc,
@@ -199,8 +201,8 @@ func TestScriptFaults(t *testing.T) {
 	require.ErrorIs(t, err, iotest.ErrTimeout)
 }
 
-// Branches by symbol have no addresses. perf prints "-" if it does not know how they were
-// predicted.
+// Branches that perf prints by symbol have no addresses, and give an error that names the option to
+// use. perf prints "-" for a branch whose prediction is unknown.
 func TestScriptBranchesBySymbol(t *testing.T) {
 	for _, text := range []string{
 		" f+0x1fa/f+0x11e/-/-/-/0/ g+0x28c/g+0x16b/-/-/-/0/\n",

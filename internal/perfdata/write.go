@@ -58,7 +58,7 @@ func (h *Head) WritePipe(w io.Writer) error {
 	return err
 }
 
-// event returns the layout of the records.
+// event decodes Attr, which describes the layout of the records.
 func (h *Head) event() (*Event, error) {
 	c := newCursor(h.Attr, nativeBig)
 	event := parseAttr(&c)
@@ -130,8 +130,8 @@ func (h *Head) features(event *Event) ([]feature, error) {
 	return list, err
 }
 
-// placed encodes the table of the features' positions, which begins at file offset at, and the
-// features after it.
+// placed encodes the table with the positions of the features, and then the features. at is the
+// file offset of the table.
 func placed(features []feature, at uint64) []byte {
 	var places, content encoder
 	at += uint64(len(features)) * 16

@@ -15,16 +15,16 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/perfgen"
 )
 
-// nativeBig tells that this machine has the first byte at the top.
+// nativeBig reports whether this machine is big-endian.
 var nativeBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// taken is a recording that was made by other means, in pieces.
+// A taken contains the parts of a recording: its head and its records.
 type taken struct {
 	head    perfdata.Head
 	records [][]byte // as a kernel writes them
 }
 
-// takeApart returns the pieces of a recording of one event.
+// takeApart splits a recording with one event into its head and its records.
 func takeApart(t testing.TB, data []byte) taken {
 	t.Helper()
 	u64 := func(at uint64) uint64 { return binary.NativeEndian.Uint64(data[at:]) }
@@ -40,7 +40,7 @@ func takeApart(t testing.TB, data []byte) taken {
 	return x
 }
 
-// write writes records as a recorder would, and returns the file and the stream.
+// write writes records with a Writer, and returns the recording in file mode and in pipe mode.
 func write(t *testing.T, head *perfdata.Head, use func(*perfdata.Writer)) (file, stream []byte) {
 	t.Helper()
 	var records, out, pipe bytes.Buffer
@@ -54,8 +54,8 @@ func write(t *testing.T, head *perfdata.Head, use func(*perfdata.Writer)) (file,
 	return out.Bytes(), pipe.Bytes()
 }
 
-// Records of every layout are read again as they were written, whoever wrote them, from a file and
-// from a stream.
+// A Reader returns the records that a Writer has written, in all layouts and both modes. Some
+// records are copies of the kernel's records, others are encoded by the Writer.
 func TestWriterAndReader(t *testing.T) {
 	for i, event := range perfgen.Layouts() {
 		scene := perfgen.NewScene(uint64(i), []perfgen.Event{event}, "/bin/ours", "/lib/other.so")
@@ -85,7 +85,8 @@ func TestWriterAndReader(t *testing.T) {
 	}
 }
 
-// writeOwn writes a record that a recorder can make itself, if that is asked for.
+// writeOwn writes a record with Writer.Write, if asked is set and the Writer can encode this type.
+// It reports whether it has written the record.
 func writeOwn(t *testing.T, w *perfdata.Writer, r perfdata.Record, asked bool) bool {
 	switch m := r.(type) {
 	case *perfdata.Comm, *perfdata.Fork, *perfdata.Exit:
@@ -100,7 +101,7 @@ func writeOwn(t *testing.T, w *perfdata.Writer, r perfdata.Record, asked bool) b
 	return asked
 }
 
-// Samples that a recorder writes itself are read again, in every layout that it can write.
+// A Reader returns the samples that Writer.Write has encoded, in all layouts that it supports.
 func TestWriterSamples(t *testing.T) {
 	want := &perfdata.Sample{
 		Mode: perfdata.ModeUser, PID: 3, TID: 4, Time: 5, IP: 4100, Period: 6,
@@ -124,13 +125,14 @@ func TestWriterSamples(t *testing.T) {
 	assert.ErrorContains(t, w.Write(want), "are not written")
 }
 
-// clone makes a record one that stays: all takes records from a sequence.
+// clone returns a copy of a record that stays valid.
 func clone(r perfdata.Record) perfdata.Record {
 	list, _ := all(func(yield func(perfdata.Record, error) bool) { yield(r, nil) })
 	return list[0]
 }
 
-// Another reader finds what was written: the event's name, the command, the build IDs.
+// Another reader finds the name of the event, the command and the build IDs that WriteFile has
+// written.
 func TestOtherReaderReadsHead(t *testing.T) {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, SampleIDAll: true}
 	parts := takeApart(t, (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{event}, Records: []any{
@@ -155,7 +157,8 @@ func TestOtherReaderReadsHead(t *testing.T) {
 	require.Len(t, f.Events, 1)
 }
 
-// What a Writer refuses, with the class and the offset, is not written.
+// If a Writer refuses a record, it returns an error with the right class and offset, and writes
+// nothing.
 func TestWriterRefuses(t *testing.T) {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, SampleIDAll: true}
 	whole := takeApart(t, (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{event}, Records: []any{
@@ -220,7 +223,8 @@ func TestWriterRefuses(t *testing.T) {
 	assert.Empty(t, out.Bytes())
 }
 
-// A head that is wrong, and records that are not as many as they should be.
+// WriteFile and WritePipe return an error for an invalid attribute or build ID, and for records of
+// another size than announced.
 func TestHeadRefuses(t *testing.T) {
 	good := takeApart(t, (&perfgen.File{Big: nativeBig, Events: []perfgen.Event{{SampleType: perfgen.IP}}}).Bytes()).head
 	for name, attr := range map[string][]byte{"none": nil, "cut": good.Attr[:60], "too long": append(bytes.Clone(good.Attr), 0)} {
@@ -238,7 +242,8 @@ func TestHeadRefuses(t *testing.T) {
 	assert.ErrorContains(t, good.WriteFile(&out, strings.NewReader(""), 0), "no build ID")
 }
 
-// Lost samples and pauses are told, by both kinds of record.
+// A Reader returns records about lost samples, in both forms of the kernel, and about pauses of an
+// event.
 func TestLostAndThrottled(t *testing.T) {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time, SampleIDAll: true}
 	words := func(list ...uint64) (b []byte) {
