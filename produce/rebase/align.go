@@ -12,8 +12,8 @@ import (
 // none is the index of a line, callee or record that does not exist.
 const none = -1
 
-// Limits on the time to align a function of n lines with one of m lines: it takes at most
-// maxLevels*(n+m) steps, and comparisons*(n+m) comparisons of two lines.
+// Limits on the time to align a function of n lines with one of m lines. It takes at most
+// maxLevels*(n+m) steps and comparisons*(n+m) comparisons of two lines.
 const (
 	maxLevels   = 64
 	comparisons = 1 << 9
@@ -24,11 +24,13 @@ const (
 // an edit.
 const leastSimilar = 0.5
 
-// replaced is the similarity of two lines if only their marks are known, and the marks differ.
+// replaced is the similarity of two lines whose text is unknown, if their fingerprints in the
+// profile (marks) differ.
 const replaced = 0.2
 
-// sameMark is added to the similarity of two lines with the same mark. Their most distinctive words
-// are equal, although a formatter may have moved the statement after an if or for to the next line.
+// sameMark is added to the similarity of two lines with the same fingerprint (mark). Their most
+// distinctive words are equal, although a formatter may have moved the statement after an if or for
+// to the next line.
 const sameMark = 0.15
 
 // An alignment pairs the lines of an old function with the lines of a new one.
@@ -66,7 +68,7 @@ func firstOfBody(lines []outline.Line) int {
 	return 1 + slices.IndexFunc(lines[1:], func(l outline.Line) bool { return l.Weight > 0 })
 }
 
-// taken returns the offsets of the new lines that have an old line.
+// taken returns the offsets of the new lines that are paired with an old line.
 func (a *alignment) taken() map[int32]bool {
 	taken := make(map[int32]bool)
 	for j, i := range a.from {
@@ -77,19 +79,22 @@ func (a *alignment) taken() map[int32]bool {
 	return taken
 }
 
+// nones returns n times the index none.
 func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }
 
+// pair pairs old line i with new line j.
 func (a *alignment) pair(i, j int) { a.to[i], a.from[j] = int32(j), int32(i) }
 
-// A region is a range of old lines that is aligned with a range of new lines.
+// A region is a range of old lines and the range of new lines with which they are aligned.
 type region struct {
 	low, high       int // range of old lines
 	newLow, newHigh int
 	level           int
 }
 
-// anchors aligns equal lines at the ends of a region, and then equal lines that occur only once in
-// each function. It returns the regions between them.
+// anchors pairs the equal lines at both ends of a region, and then equal lines that occur only once
+// in each of its two ranges. It does the same between two such lines. It returns the regions that
+// have no such lines.
 func (a *alignment) anchors(r region) (rest []region) {
 	var pending stack.Stack[region]
 	pending.Push(r)
@@ -134,16 +139,16 @@ func (a *alignment) trim(r region) region {
 // A match is a pair of an old line and a new line, by index.
 type match struct{ i, j int32 }
 
-// unique returns the pairs of equal lines that occur only once in each half of a region, in the
-// order of old lines. Lines that are too common to be recognised alone, such as braces, must also
-// have equal lines around them.
+// unique returns the pairs of equal lines that occur only once in each of a region's two ranges, in
+// the order of old lines. Lines that are too common to be recognised alone, such as braces, must
+// also have equal lines around them.
 func (a *alignment) unique(r region) []match {
 	bits := bitsOf(r.high-r.low, r.newHigh-r.newLow)
 	return pairsOf(rows(a.old, r.low, r.high, bits), rows(a.new, r.newLow, r.newHigh, bits), r.low, r.newLow)
 }
 
-// pairsOf returns the pairs of lines with equal keys, for keys that occur once in each list. first
-// and newFirst are the indexes of the first line of each list.
+// pairsOf returns the pairs of old and new lines with equal keys. The key must occur once in each
+// list. first and newFirst are the indexes of the first line of each list.
 func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	type seen struct {
 		at              int32
@@ -171,8 +176,8 @@ func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	return pairs
 }
 
-// increasing returns the longest subsequence of pairs whose new lines ascend. pairs ascend by old
-// line.
+// increasing returns the longest subsequence of pairs in which the new lines ascend. The pairs are
+// sorted by old line.
 func increasing(pairs []match) []match {
 	var ends []int // for each length: the pair with the smallest new line that ends a subsequence of that length
 	before := make([]int, len(pairs))
@@ -199,8 +204,8 @@ func increasing(pairs []match) []match {
 	return row
 }
 
-// similar pairs the lines of a region without anchors so that the sum of the similarities is as
-// large as possible. It leaves out a region that is too large for this.
+// similar pairs the lines of a region so that the sum of their similarities is as large as
+// possible. It does nothing for a region that is too large for this.
 func (a *alignment) similar(r region) {
 	old, new := free(a.to, r.low, r.high), free(a.from, r.newLow, r.newHigh)
 	n, m := len(old), len(new)
@@ -243,8 +248,8 @@ func free(lines []int32, low, high int) (list []int) {
 	return list
 }
 
-// alike returns the weighted similarity of old line i and new line j, or 0 if they cannot be the
-// same line.
+// alike returns the similarity of old line i and new line j, multiplied by the weight of the line,
+// or 0 if they cannot be the same line.
 func (a *alignment) alike(i, j int) float32 {
 	old, new := &a.old[i], &a.new[j]
 	if old.Hash == new.Hash {
@@ -269,9 +274,9 @@ func (a *alignment) alike(i, j int) float32 {
 	return share * weight(new)
 }
 
-// confirmed returns the assumed similarity of two lines with equal marks. A mark has few bits, so
-// marks of different lines are often equal by chance. Equal marks of neighbouring lines make chance
-// unlikely.
+// confirmed returns the assumed similarity of two lines with equal fingerprints in the profile
+// (marks), whose text is unknown. A mark has few bits, so marks of different lines are often equal
+// by chance. If the lines before or after them are equal as well, chance is less likely.
 func (a *alignment) confirmed(i, j int) float32 {
 	share := float32(lonely)
 	for _, step := range [...]int{-1, 1} {
@@ -282,14 +287,14 @@ func (a *alignment) confirmed(i, j int) float32 {
 	return share
 }
 
-// same reports whether both indexes are valid and their lines are equal.
+// same reports whether old line i and new line j exist and are equal.
 func (a *alignment) same(i, j int) bool {
 	return min(i, j) >= 0 && i < len(a.old) && j < len(a.new) && a.old[i].Hash == a.new[j].Hash
 }
 
-// lonely is the similarity of two lines with equal marks if their neighbours have different marks.
-// It is larger than replaced, so that similar prefers such a pair to two lines with different
-// marks.
+// lonely is the similarity of two lines with equal fingerprints in the profile (marks), if the
+// lines before and after them differ. It is larger than replaced, so that similar prefers such a
+// pair to two lines with different marks.
 const lonely = 0.3
 
 // weight returns the weight of a line in the alignment. It grows with the number of words, so a
@@ -298,7 +303,7 @@ func weight(l *outline.Line) float32 {
 	return 0.1 + float32(math.Sqrt(float64(l.Weight)))
 }
 
-// similarity returns the share of the words of two lines that both have.
+// similarity returns the number of words that two lines have in common, as a share of their words.
 func similarity(old, new *outline.Line) float32 {
 	v, w := old.Words, new.Words
 	if len(v) == 0 || len(w) == 0 {
@@ -307,8 +312,8 @@ func similarity(old, new *outline.Line) float32 {
 	return 2 * float32(inCommon(v, w)) / float32(len(v)+len(w))
 }
 
-// moved pairs lines that were moved past other lines: unpaired lines that occur only once in each
-// function.
+// moved pairs lines that were moved past other lines. It pairs equal lines that have no pair yet
+// and occur only once in each function.
 func (a *alignment) moved() {
 	bits := bitsOf(len(a.old), len(a.new)) + movedBits
 	old, new := rows(a.old, 0, len(a.old), bits), rows(a.new, 0, len(a.new), bits)
@@ -319,12 +324,12 @@ func (a *alignment) moved() {
 	}
 }
 
-// movedBits is the number of additional bits of evidence that a moved line needs, because it can be
-// anywhere in the function.
+// movedBits is the number of bits of evidence that a moved line needs in addition to those of
+// bitsOf, because it can be anywhere in the function.
 const movedBits = 8
 
-// hide clears the keys of lines that are paired already, or that have too few words to be
-// recognised elsewhere.
+// hide sets the keys of some lines to 0, so that pairsOf ignores them: of lines that have a pair
+// already, and of lines with too few words to be recognised elsewhere.
 func hide(keys []uint64, lines []outline.Line, to []int32) {
 	for i := range keys {
 		if to[i] != none || lines[i].Weight < 2 {
@@ -333,7 +338,7 @@ func hide(keys []uint64, lines []outline.Line, to []int32) {
 	}
 }
 
-// extendAll pairs the neighbours of all pairs that are equal and unpaired.
+// extendAll pairs equal lines next to lines that have a pair.
 func (a *alignment) extendAll() {
 	for i, j := range a.to {
 		if j != none {
@@ -343,7 +348,8 @@ func (a *alignment) extendAll() {
 	}
 }
 
-// extend pairs the lines next to a pair, in direction step, as long as they are equal and unpaired.
+// extend pairs the lines after old line i and new line j (step 1), or before them (step -1), as
+// long as they are equal and have no pair.
 func (a *alignment) extend(i, j, step int) {
 	for {
 		i, j = i+step, j+step
@@ -357,22 +363,24 @@ func (a *alignment) extend(i, j, step int) {
 // A line that is only known by its mark cannot be recognised alone. The row of lines around it
 // makes it unique.
 
-// spareBits is the number of bits of evidence required beyond the number that distinguishes all
-// pairs of lines of two functions.
+// spareBits is added to the number of bits of evidence for a match, so that a wrong match has a
+// probability of 1/64. The number itself suffices to distinguish all pairs of lines of two
+// functions.
 const spareBits = 6
 
-// maxRadius limits the number of lines on either side that rows includes in a key.
+// maxRadius limits the number of lines before, and of lines after a line that rows includes in its
+// key.
 const maxRadius = 12
 
 // bitsOf returns how many bits of evidence make a match unique among n × m candidates.
 func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spareBits }
 
-// beyond is the mark of a line before the first or after the last one.
+// beyond is used in keys in place of the hash of a line before the first or after the last one.
 const beyond = math.MaxUint64
 
-// rows returns a key for each line from low to high. Lines with the same key are probably the same.
-// The key combines a line with as many lines before and after it as are needed for the given bits
-// of evidence, at most maxRadius on either side.
+// rows returns a key for each line from low to high. Lines with the same key are probably the same
+// line. A key is the hash of the line itself and of the lines around it. It includes as many lines
+// before and after as are needed for the given bits of evidence, at most maxRadius on either side.
 func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	keys := make([]uint64, high-low)
 	for i := low; i < high; i++ {
@@ -392,7 +400,7 @@ func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	return keys
 }
 
-// mix adds a line to a key.
+// mix adds the hash of a line to a key.
 func mix(key, line uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15
 	hi, lo := bits.Mul64(key^odd, line+odd)

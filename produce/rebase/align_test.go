@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,11 +15,9 @@ import (
 )
 
 func linesOf(texts []string) []outline.Line {
-	var lines []outline.Line
-	for i, text := range texts {
-		lines = append(lines, outline.Lines([]byte(text), i, 0)...)
-	}
-	return lines
+	text := strings.Join(texts, "\n")
+	f := outline.Function{Names: []outline.Name{{}}, End: len(text)}
+	return f.Lines([]byte(text), 0)
 }
 
 // TestAlignmentIsOneToOne checks that each new line has at most one old line.

@@ -87,8 +87,8 @@ func structors(symbol string) []string {
 	return symbols
 }
 
-// at returns the function at a declaration, or nil. If several functions may begin on that line, it
-// prefers the one with the given name.
+// at returns the function at a declaration, or nil. If several functions may begin on the line of
+// the declaration, it prefers the one with the given name.
 func (s *Sources) at(d Declaration, name string) *function {
 	file := s.fileOf(d.File)
 	if file == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// moveEvidence copies the evidence of profile from, with its positions moved to the new sources, to
-// profile to.
+// moveEvidence copies the evidence of profile from, which is counts of machine code by source
+// position, to profile to. It moves the positions to the new sources.
 func (p *plan) moveEvidence(from, to *profile.Profile) {
 	e := from.Evidence()
 	if e == nil {
@@ -74,8 +74,8 @@ func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	}
 }
 
-// changesOf returns the change of each frame's function, or nil if it is unknown. Functions of one
-// name are told apart by the file of the frame's first position.
+// changesOf returns the change of the function of each inline frame, or nil for an unknown
+// function. Functions of one name are distinguished by the file of the frame's first position.
 func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	files := make([]string, len(c.Frames))
 	note := func(frame int32, file string) {

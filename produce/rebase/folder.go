@@ -2,7 +2,6 @@ package rebase
 
 import (
 	"bytes"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -48,6 +47,7 @@ type folder struct {
 	others  map[string][]string // paths of files without an extension of sourceNames, by base name
 }
 
+// visit reads a file if its extension is that of a source. It is called for each file and folder.
 func (d *folder) visit(path string, entry fs.DirEntry, err error) error {
 	if err != nil {
 		return err
@@ -64,6 +64,7 @@ func (d *folder) visit(path string, entry fs.DirEntry, err error) error {
 	return d.add(path)
 }
 
+// add reads a file and adds it to the sources, by its path relative to the folder.
 func (d *folder) add(path string) error {
 	relative, err := filepath.Rel(d.dir, path)
 	if err != nil {
@@ -111,13 +112,9 @@ func included(text []byte) iter.Seq[string] {
 // (https://bford.info/cachedir/).
 const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55"
 
+// isCache reports whether a CACHEDIR.TAG marks a folder as a cache.
 func isCache(dir string) bool {
-	f, _, err := files.Open(filepath.Join(dir, "CACHEDIR.TAG"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	begin := make([]byte, len(cacheTag))
-	_, err = io.ReadFull(f, begin)
-	return err == nil && string(begin) == cacheTag
+	const maxTag = 1 << 16 // bytes of a tag, which is a few lines
+	text, err := files.ReadFile(filepath.Join(dir, "CACHEDIR.TAG"), maxTag)
+	return err == nil && bytes.HasPrefix(text, []byte(cacheTag))
 }

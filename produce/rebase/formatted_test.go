@@ -41,7 +41,8 @@ func (t *text) lineOf(function string) int {
 	return 1 + strings.Count(t.source[:strings.Index(t.source, "int "+function+"(")], "\n")
 }
 
-// offsetOf returns the line offset of a place in a function, see text.
+// offsetOf returns the line offset of a numbered place in a function. Type text describes these
+// places.
 func (t *text) offsetOf(function string, place int) uint32 {
 	return uint32(t.places[place] - t.lineOf(function))
 }

@@ -37,8 +37,8 @@ var typeWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// codesOf returns the possible codes of a parameter's type in mangled symbols, or "" if the type is
-// not fundamental.
+// codesOf returns the possible codes of a parameter's type in mangled symbols, such as "i" for int.
+// The result is "" if the type is not fundamental.
 func codesOf(p outline.Parameter) string {
 	words := strings.Fields(strings.TrimPrefix(strings.ReplaceAll(p.Words, "std : : ", ""), ": : "))
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "const" || w == "constexpr" })
@@ -129,7 +129,8 @@ func defaultOf(p outline.Parameter) (string, bool) {
 	return mangled.Literal(codes[0], value), true
 }
 
-// argument returns the demangled form of a mangled template argument.
+// argument returns the demangled form of a template argument, given its mangled form such as "i" or
+// "Li3E".
 func argument(code string) demangle.AST {
 	tree, err := demangle.ToAST("_Z1fI" + code + "Evv")
 	if err != nil {
@@ -143,7 +144,8 @@ func argument(code string) demangle.AST {
 	return nil
 }
 
-// codeOf returns the code of a fundamental type in mangled symbols, or 0 for other types.
+// codeOf returns the code of a fundamental type in mangled symbols, such as 'i' for int, or 0 for
+// other types.
 func codeOf(t demangle.AST) byte {
 	if b, ok := t.(*demangle.BuiltinType); ok {
 		return fundamentalCodes()[b.Name]
@@ -151,6 +153,8 @@ func codeOf(t demangle.AST) byte {
 	return 0
 }
 
+// fundamentalCodes returns the codes of fundamental types in mangled symbols by their demangled
+// names.
 var fundamentalCodes = sync.OnceValue(func() map[string]byte {
 	codes := make(map[string]byte)
 	for _, c := range []byte("abcdefhijlmstvwxy") {

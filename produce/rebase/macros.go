@@ -27,8 +27,8 @@ type macro struct {
 	body       string
 }
 
-// meanings returns all identifiers to which a text of a file can expand. It uses all definitions of
-// a macro, whichever branch of "#if" they are in.
+// meanings returns all identifiers to which a text of a file can expand. If a macro has several
+// definitions, for example in branches of "#if", it uses all of them.
 func (s *Sources) meanings(file *source, text string) (names []string) {
 	defined := make(map[string][]macro)
 	seen := map[string]bool{text: true}
@@ -57,8 +57,8 @@ var (
 )
 
 // expand replaces the last macro in a text by each of its definitions. The last one comes first
-// because it may be an argument of another. any is false if the text contains no macro. defined
-// caches the definitions by name.
+// because it may be an argument of another macro. any is false if the text contains no macro.
+// defined caches the definitions by name.
 func (s *Sources) expand(file *source, text string, defined map[string][]macro) (next []string, any bool) {
 	words := anyWord().FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(words) { // arguments before the macro that has them
@@ -110,6 +110,7 @@ func (s *Sources) definitions(file *source, name string) (list []macro) {
 	return list
 }
 
+// definitions returns the definitions of a macro in one file. The pattern define matches them.
 func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) {
 	if !bytes.Contains(s.text, []byte(name)) {
 		return nil
@@ -127,9 +128,9 @@ func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) 
 // noCode matches comments and the ends of continued lines.
 var noCode = pattern.Of(`\\\r?\n|//.*|/\*(?:.|\n)*?\*/`)
 
-// renameInlines sets the new names of functions whose sources now open another inline namespace,
-// such as std::__2 in place of std::__1. renames are pairs of mangled components, an old and a new
-// one each, see [Files.Renames].
+// renameInlines renames symbols for inline namespaces that have another name in the new sources,
+// such as std::__2 in place of std::__1. renames alternates old and new components of mangled
+// symbols, see [Files.Renames].
 func (p *plan) renameInlines(renames []string) {
 	pairs := mangled.Renames(renames)
 	for _, c := range p.changes {
@@ -137,6 +138,7 @@ func (p *plan) renameInlines(renames []string) {
 	}
 }
 
+// symbolsOf iterates over the names of a profile's symbols.
 func symbolsOf(uses []use) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range uses {
@@ -155,7 +157,7 @@ var inlineNamespace = pattern.Of(`\bnamespace\s+(\w+)[\s\\]*\{[\s\\]*inline name
 const maxInlines = 1 << 7
 
 // inlineRenames returns the inline namespaces in symbols that have another name in the new sources,
-// in the form of [Files.Renames]. It also finds namespaces that macros open.
+// in the form of [Files.Renames]. It also finds namespaces that the sources open by macros.
 func (s *Sources) inlineRenames(symbols iter.Seq[string]) []string {
 	inlines := make(mangled.Inlines)
 	seen := make(map[string]bool)

@@ -9,24 +9,26 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// A state finds functions of the old sources, either in their texts or in the marks of the profile.
-type state interface {
+// oldSources finds functions as they were when the profile was recorded: in the texts of the old
+// sources, or by the fingerprints of lines (marks) that the profile contains.
+type oldSources interface {
 	// find returns the functions that may be a symbol's function.
 	find(file, symbol string, spelled *spelling) []*function
 	// unchanged reports whether a file is known to be the same in the new sources.
 	unchanged(file string) bool
 }
 
-// A plan maps each symbol of a profile to its function in the new sources.
+// A plan maps each symbol of a profile to a function of the new sources, and the lines of that
+// function to its new lines.
 type plan struct {
-	old     state
+	old     oldSources
 	new     *Sources
 	changes []*change
-	taken   map[taker]bool // functions of the new sources to which a symbol is mapped
+	taken   map[functionKey]bool // functions of the new sources to which a symbol is mapped
 }
 
-// A change contains a symbol's function in the old and in the new sources, and the new offsets of
-// its lines.
+// A change has a symbol's function in the old and in the new sources, and the new offset of each
+// old line.
 type change struct {
 	use
 	index    int // index in plan.changes
@@ -42,10 +44,10 @@ type change struct {
 	apart    map[callee]int32 // new offsets of calls that are not on the same line as their counts any more
 }
 
-// makePlan maps each symbol in uses from its function in the old sources to one in the new sources.
-// It first tries functions of the same name, then searches for renamed functions.
-func makePlan(uses []use, old state, new *Sources) *plan {
-	p := &plan{old: old, new: new, taken: make(map[taker]bool)}
+// makePlan maps each symbol of a profile from its function in the old sources to a function in the
+// new sources. It first tries functions of the same name, and then searches for renamed functions.
+func makePlan(uses []use, old oldSources, new *Sources) *plan {
+	p := &plan{old: old, new: new, taken: make(map[functionKey]bool)}
 	var open []*change
 	for i := range uses {
 		c := &change{use: uses[i], index: i, name: uses[i].symbol, path: uses[i].file, spelled: spell(uses[i].symbol)}
@@ -105,10 +107,12 @@ func (p *plan) stay(c *change) {
 	}
 }
 
+// isTaken reports whether another symbol is already mapped to a function of the new sources. It is
+// always false for a function whose symbol is unknown.
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
 
-// best returns the candidate in the new sources that a symbol's function has most probably become,
-// or nil. A candidate in another file must have enough lines in common with the old function.
+// best returns the candidate in the new sources that is most probably a symbol's function, or nil.
+// A candidate in another file than before must have enough lines in common with the old function.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		old, lines := c.old.Lines(), f.linesLike(c.old)
@@ -121,17 +125,17 @@ func (p *plan) best(c *change, candidates []*function) *function {
 	})
 }
 
-// alikeLong returns the ratio of the smaller length to the larger, from 0 to 1.
+// alikeLong returns the ratio of the smaller of two lengths to the larger one, from 0 to 1.
 func alikeLong(n, m int) float64 { return float64(min(n, m)) / float64(max(n, m, 1)) }
 
-// A taker identifies a function of the new sources. Instances of a function template are different
-// functions with the same text.
-type taker struct {
+// A functionKey identifies a function of the new sources. Instances of a function template have the
+// same text and different symbols, so they are different functions.
+type functionKey struct {
 	outline *outline.Function
 	symbol  string
 }
 
-func (f *function) key() taker { return taker{f.outline, f.symbol} }
+func (f *function) key() functionKey { return functionKey{f.outline, f.symbol} }
 
 // bestOld returns the candidate in the old sources that is a symbol's function, or nil. A candidate
 // that was found without a declaration must be in the symbol's file, if that is known, and must
@@ -160,8 +164,8 @@ const leastFit = 0.5
 // maxCandidates limits the number of functions of one name that best compares.
 const maxCandidates = 1 << 9
 
-// best returns the candidate with the highest score that is not negative, the first one if several
-// have it, or nil if there is none.
+// best returns the candidate with the highest score, or nil if all scores are negative. If several
+// candidates have the highest score, it returns the first one.
 func best(candidates []*function, score func(*function) float64) *function {
 	candidates = candidates[:min(len(candidates), maxCandidates)]
 	var found *function
@@ -174,7 +178,8 @@ func best(candidates []*function, score func(*function) float64) *function {
 	return found
 }
 
-// kinship returns a score for how well the scope, file and parameters of a function match a symbol.
+// kinship returns a score for how well the scope, file and parameters of a function fit a symbol. A
+// higher score is better.
 func (c *change) kinship(f *function) float64 {
 	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
 	if c.spelled.known {
@@ -214,6 +219,7 @@ func resemblance(a, b string) float64 {
 	return float64(same) / float64(max(len(a)+len(b)-2, 1))
 }
 
+// sorted returns a sorted copy of a list.
 func sorted(words []uint32) []uint32 {
 	words = slices.Clone(words)
 	slices.Sort(words)
@@ -223,8 +229,8 @@ func sorted(words []uint32) []uint32 {
 // maxOrdered limits the number of words in parameters that inOrder compares.
 const maxOrdered = 1 << 6
 
-// inOrder returns the share of the words in types that text contains in the same order. It
-// distinguishes overloads that differ only in the order of their parameters.
+// inOrder returns the share of the words in types that occur in text in the same order. Both are
+// hashes of words. It distinguishes overloads that differ only in the order of their parameters.
 func inOrder(types, text []uint32) float64 {
 	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
 	found := 0
@@ -238,8 +244,12 @@ func inOrder(types, text []uint32) float64 {
 }
 
 // parameters returns the hashes of the words in a function's parameters.
-func (f *function) parameters() []uint32 {
-	return f.outline.Parameters(f.text, f.name)
+func (f *function) parameters() (words []uint32) {
+	list, _ := f.outline.ParameterList(f.text, f.name)
+	for _, p := range list {
+		words = append(words, outline.Words([]byte(p.Words+" "+p.Default))...)
+	}
+	return words
 }
 
 // shareOf returns the share of words that two sorted lists have in common.
@@ -250,6 +260,7 @@ func shareOf(words, others []uint32) float64 {
 	return 2 * float64(inCommon(words, others)) / float64(len(words)+len(others))
 }
 
+// inCommon returns the number of words that two sorted lists have in common.
 func inCommon(v, w []uint32) (n int) {
 	for i, j := 0, 0; i < len(v) && j < len(w); {
 		switch c := cmp.Compare(v[i], w[j]); {
@@ -302,7 +313,8 @@ func lineAt(lines []outline.Line, offset int32) int {
 	return i
 }
 
-// common returns the share of lines that two functions have in common, in any order.
+// common returns the number of lines that two functions have in common, in any order, as a share of
+// all their lines.
 func common(old, new []outline.Line) float64 {
 	times := make(map[uint64]int, len(old))
 	for _, key := range rows(old, 0, len(old), commonBits) {
@@ -318,12 +330,12 @@ func common(old, new []outline.Line) float64 {
 	return float64(same) / float64(max(len(old)+len(new), 1))
 }
 
-// commonBits is the number of bits of evidence that a line needs to count as common to two
-// functions, see rows.
+// commonBits is the number of bits of evidence that a line needs so that common counts it, see
+// rows.
 const commonBits = 10
 
-// align computes where the lines of the old function are in the new one, and from that the share
-// and the outcome.
+// align pairs the lines of the old function with those of the new one. It sets the new offsets of
+// the lines, the share of the lines that still exist, and the outcome.
 func (c *change) align() {
 	old, new := c.old.Lines(), c.new.linesLike(c.old)
 	if sameLines(old, new) {
@@ -395,10 +407,10 @@ func offsets(a *alignment) (first int32, to []int32) {
 // longestSplit limits the number of lines into which one line may have been split.
 const longestSplit = 8
 
-// callsApart returns the new offsets of calls that were moved off their line: a formatter may put
-// the statement after a condition on the next line, while the counts stay with the condition. A
-// call moves to the next line that contains the callee's name, before any line that has an old line
-// of its own.
+// callsApart returns the new offsets of calls that are no longer on the same line as their counts.
+// A formatter may put the statement after a condition on the next line, while the counts stay with
+// the condition. Such a call moves to the next line that contains the callee's name. Between them
+// may be no line that is paired with an old line.
 func callsApart(a *alignment, c *change) map[callee]int32 {
 	lines := c.new.Lines()
 	var taken map[int32]bool
@@ -425,9 +437,9 @@ func callsApart(a *alignment, c *change) map[callee]int32 {
 	return apart
 }
 
-// isBefore reports whether an offset is a line before the declaration, as code of macros and
-// included files can have. Offsets have 16 bits, so in a function of more than 32,768 lines a
-// negative offset may be a line of the function itself.
+// isBefore reports whether an offset is a line before the declaration of the function, as code of
+// macros and included files can have. Offsets have 16 bits, so in a function of more than 32,768
+// lines a negative offset may be a line of the function itself.
 func (c *change) isBefore(offset int32) bool {
 	return offset < min(c.first, 0) && len(c.to) <= 1<<15
 }
@@ -454,12 +466,13 @@ func (c *change) callLine(offset int32, word uint32) (int32, bool) {
 	return c.line(offset)
 }
 
-// A roots is a pair of folders, in the profile and in the new sources, that contain the same file.
+// A roots is a pair of folders, one in the profile and one in the new sources, that contain the
+// same files.
 type roots struct{ old, new string }
 
-// movePaths sets the new path of symbols whose function is in a file of another name now. Because
-// folders in the profile and in the sources may differ, it replaces the pair of folders that most
-// functions have.
+// movePaths sets the new path of symbols whose function has moved to a file of another name. The
+// profile and the new sources may name their folders differently. So movePaths finds the pair of
+// folders that most functions have, and replaces one by the other in the path.
 func (p *plan) movePaths() {
 	times := make(map[roots]int)
 	var usual roots
@@ -483,8 +496,8 @@ func (p *plan) movePaths() {
 	}
 }
 
-// rootsOf returns the folders of two paths, without their common end. ok is false if the file names
-// differ.
+// rootsOf returns the folders that remain of two paths without their common end. ok is false if the
+// file names differ.
 func rootsOf(old, new string) (r roots, ok bool) {
 	if path.Base(old) != path.Base(new) {
 		return r, false

@@ -17,16 +17,16 @@ import (
 // A function of n lines that has m lines in the new sources takes O((n+m) log(n+m)), plus a bounded
 // number of steps for each line. docs/guide/rebase.md describes which changes are recognised.
 //
-// If old is nil, Profile uses the marks of the old sources that the profile contains, see
-// [profile.Marks]. The error is [ErrNoSources] if it has none. If p has marks, the new profile has
-// marks of the new sources.
+// If old is nil, Profile uses the fingerprints of the old source lines that the profile contains,
+// see [profile.Marks]. The error is [ErrNoSources] if it has none. If p has such marks, the new
+// profile has marks of the new sources.
 func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, error) {
-	var from state = old
+	var from oldSources = old
 	if old == nil {
 		if !p.HasMarks() {
 			return nil, nil, ErrNoSources
 		}
-		from = newMemory(p, new.same)
+		from = readMarks(p, new.same)
 	}
 	uses := usesOf(p)
 	plan := makePlan(uses, from, new)
@@ -38,7 +38,8 @@ func Profile(p *profile.Profile, old, new *Sources) (*profile.Profile, *Report, 
 	return plan.apply(p), report, nil
 }
 
-// ErrNoSources is returned if no old sources are given and the profile has no marks of them.
+// ErrNoSources is returned if no old sources are given and the profile has no fingerprints of their
+// lines.
 var ErrNoSources = errors.New("rebase: the profile does not remember how its sources were")
 
 // apply returns a copy of a profile with its counts at their new lines. If nothing moves and the
@@ -53,8 +54,8 @@ func (p *plan) apply(from *profile.Profile) *profile.Profile {
 	return to
 }
 
-// remember stores marks of the new sources in a moved profile, for the functions that had marks of
-// the old ones.
+// remember stores fingerprints of the new source lines (marks) in a moved profile, for the
+// functions that had marks of the old lines.
 func (p *plan) remember(from, to *profile.Profile) {
 	units := make(map[string]profile.UnitRef, to.NumUnits())
 	for u := range to.NumUnits() {
@@ -83,14 +84,14 @@ func (p *plan) remember(from, to *profile.Profile) {
 	}
 }
 
-// nothing reports whether no symbol, path or line changes.
+// nothing reports whether the plan changes no symbol, path or line.
 func (p *plan) nothing() bool {
 	return !slices.ContainsFunc(p.changes, func(c *change) bool {
 		return !c.same || c.outcome == Lost || c.name != c.symbol || c.path != c.file
 	})
 }
 
-// relocation returns where the records of a symbol move.
+// relocation returns the new name, file and lines of a symbol.
 func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	c := p.changes[s]
 	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}
@@ -109,7 +110,8 @@ func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	return r
 }
 
-// placesOf iterates over the records of a profile.
+// placesOf iterates over the records of a profile, each with the symbol of the innermost function
+// that contains it.
 func placesOf(p *profile.Profile) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		var open []profile.SymbolRef

@@ -97,8 +97,8 @@ int total(struct cart *c)
 } @19
 `
 
-// TestEdits checks edits with a known result: the counts of each place in the old text must be at
-// the same place in the new text, and must be dropped if that does not exist.
+// TestEdits checks edits with a known result: the count of each numbered place in the old text must
+// be at the same place in the new text, and must be dropped if the new text has no such place.
 func TestEdits(t *testing.T) {
 	replaced := func(pairs ...string) string {
 		text := cart
@@ -345,7 +345,8 @@ func TestInlined(t *testing.T) {
 	assert.Equal(t, Function{"/b/h.h", "twice", Moved, "/b/h.h", "twice", 28, 28}, report.Functions[0])
 }
 
-// TestOverloads has several functions of one name, which class, parameters and lines distinguish.
+// TestOverloads moves a profile of several functions with one name. Their classes, parameters and
+// lines distinguish them.
 func TestOverloads(t *testing.T) {
 	const old = `struct A { int get(int a) {
 	return one(a);
@@ -372,8 +373,8 @@ int get(const char *s) {
 	assert.Equal(t, map[int]int{2: 3}, countsOf(q, "a.cc", "_ZN1B3getEPKc"))
 }
 
-// TestOverloadsInOrder has several functions of one name that only the order of their parameters
-// distinguishes.
+// TestOverloadsInOrder moves a profile of functions with one name that differ only in the order of
+// their parameters.
 func TestOverloadsInOrder(t *testing.T) {
 	const old = `inline Vec cross(const Vec &a, float s)
 {

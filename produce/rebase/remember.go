@@ -11,11 +11,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Remember stores marks of source lines in the profile, for functions with samples, including those
-// that are only inlined. The sources must be the ones that were profiled. declared returns the
-// declaration of a symbol's function in debug info. Functions that hardly ever run are left out:
-// together they have at most a thousandth of all samples, including samples in functions inlined
-// into them.
+// Remember stores a fingerprint (mark) of each source line in the profile, for functions with
+// samples, including functions that are only inlined. The sources must be the ones that were
+// profiled. declared returns the declaration of a symbol's function in debug info. Functions that
+// hardly ever run are left out: together they have at most a thousandth of all samples, including
+// samples in functions inlined into them.
 //
 // functions is the number of functions with samples that are not left out, and known is the number
 // of those that got marks. A function gets marks if the texts have a function of its name at the
@@ -49,8 +49,8 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 // as those of others.
 const rareShare = 1000
 
-// rarely reports, for each symbol of a profile, whether its function belongs to those that
-// rareShare leaves without marks.
+// rarely reports for each symbol of a profile whether its function runs so rarely that Remember
+// stores no marks for it, see rareShare.
 func rarely(p *profile.Profile) []bool {
 	samples, all := samplesOf(p)
 	order := make([]int, len(samples))
@@ -109,16 +109,17 @@ func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 // sum returns the hash of the file, which a profile stores for the file's unit.
 func (s *source) sum() uint32 { return sumOf(s.text) }
 
+// sumOf returns the hash of a source file that a profile stores.
 func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }
 
-// usesOf returns, for each symbol of a profile, the lines and calls at which it has records.
+// usesOf returns the symbols of a profile, each with the lines and calls at which it has records.
 func usesOf(p *profile.Profile) []use {
 	uses := unusedOf(p)
 	gather(uses, placesOf(p))
 	return uses
 }
 
-// unusedOf returns the symbols of a profile as usesOf does, but without their lines and callees.
+// unusedOf returns the symbols of a profile without their lines and callees. usesOf adds these.
 func unusedOf(p *profile.Profile) []use {
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {
@@ -128,8 +129,9 @@ func unusedOf(p *profile.Profile) []use {
 	return uses
 }
 
-// A memory finds functions of the old sources by the marks in a profile.
-type memory struct {
+// markedFunctions finds functions of the old sources by the fingerprints of lines (marks) that a
+// profile contains.
+type markedFunctions struct {
 	functions map[symbol]*function
 	same      map[string]bool // for each unit with marks: whether its file is unchanged
 }
@@ -137,10 +139,10 @@ type memory struct {
 // A symbol identifies a symbol by the path of its unit and its name.
 type symbol struct{ unit, name string }
 
-// newMemory returns a memory of the marks in a profile. same reports whether the file of a unit
-// still has a given hash. Functions of such files are not searched for.
-func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *memory {
-	m := &memory{make(map[symbol]*function), make(map[string]bool)}
+// readMarks returns the functions whose marks a profile contains. same reports whether the file of
+// a unit still has the given hash. Functions of such files are not searched for.
+func readMarks(p *profile.Profile, same func(unit string, sum uint32) bool) *markedFunctions {
+	m := &markedFunctions{make(map[symbol]*function), make(map[string]bool)}
 	for s := range p.NumSymbols() {
 		ref := profile.SymbolRef(s)
 		if marks := p.Marks(ref); len(marks) > 0 {
@@ -154,10 +156,10 @@ func newMemory(p *profile.Profile, same func(unit string, sum uint32) bool) *mem
 	return m
 }
 
-func (m *memory) unchanged(file string) bool { return m.same[file] }
+func (m *markedFunctions) unchanged(file string) bool { return m.same[file] }
 
 // allSame reports whether all files with marks are unchanged.
-func (m *memory) allSame() bool {
+func (m *markedFunctions) allSame() bool {
 	for at := range m.functions {
 		if !m.same[at.unit] {
 			return false
@@ -166,7 +168,7 @@ func (m *memory) allSame() bool {
 	return true
 }
 
-func (m *memory) find(file, name string, _ *spelling) []*function {
+func (m *markedFunctions) find(file, name string, _ *spelling) []*function {
 	if f := m.functions[symbol{file, name}]; f != nil {
 		return []*function{f}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// counted returns a profile of function f in a.c. Line n after its brace has count n+1 if it is a
-// line of code.
+// counted returns a profile of a function f in a.c. Line n after the opening brace has count n+1 if
+// it is a line of code.
 func counted(lines []string) *profile.Profile {
 	p := profile.New()
 	var b profile.Body
@@ -103,7 +103,7 @@ func TestMarksThatContradict(t *testing.T) {
 	require.ErrorIs(t, err, ErrNothing, "samples of several states of the sources")
 }
 
-// TestRememberRefuses has functions for which Remember stores no marks.
+// TestRememberRefuses checks functions for which Remember must store no marks.
 func TestRememberRefuses(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	for name, c := range map[string]struct {
@@ -123,9 +123,9 @@ func TestRememberRefuses(t *testing.T) {
 	}
 }
 
-// TestUnchangedFile has two functions with the same marks. If the hash of its file is unchanged, a
-// function keeps its records exactly, while a function of another file is moved. The new profile
-// has marks of both.
+// TestUnchangedFile moves two functions with the same marks. If the hash of its file is unchanged,
+// a function keeps its records exactly. A function of a changed file is moved. The new profile has
+// marks of both.
 func TestUnchangedFile(t *testing.T) {
 	const twice = "#if A\nint f(void)\n{\n\t// of nothing\n\ta();\n\tb();\n\tc();\n}\n#else\nint f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n#endif\n"
 	const other = "int g(void)\n{\n\tfirst();\n\tsecond();\n\tthird();\n}\n"

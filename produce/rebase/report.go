@@ -12,7 +12,7 @@ import (
 // An Outcome describes what happened to a function's records when they were moved.
 type Outcome uint8
 
-// The outcomes.
+// Outcomes, from nothing known to nothing left.
 const (
 	Unknown   Outcome = iota // the old sources lack the function, or the new sources lack its file; its records stay the same
 	Unchanged                // all its lines are the same
@@ -46,16 +46,23 @@ type Function struct {
 	Kept               uint64 // samples that still have a line, including those in inlined copies
 }
 
-// report returns the report of a plan for the records of a profile.
+// report returns the report of a plan. places are the records of the profile.
 func (p *plan) report(places iter.Seq[place]) (*Report, error) {
-	r := &Report{}
-	samples, kept := p.tally(places)
-	none := true
+	all := make([]Function, len(p.changes))
+	for at := range places {
+		f, c := &all[at.symbol], p.changes[at.symbol]
+		f.Samples = saturating.Add(f.Samples, at.count)
+		if _, ok := c.line(at.line); ok && c.outcome != Lost {
+			f.Kept = saturating.Add(f.Kept, at.count)
+		}
+	}
+	r, none := &Report{}, true
 	for s, c := range p.changes {
 		if len(c.lines) == 0 {
 			continue
 		}
-		f := Function{c.file, c.symbol, c.outcome, c.path, c.name, samples[s], kept[s]}
+		f := all[s]
+		f.Unit, f.Symbol, f.Outcome, f.NewUnit, f.NewSymbol = c.file, c.symbol, c.outcome, c.path, c.name
 		if c.name != c.symbol && c.outcome != Lost {
 			f.Outcome = Renamed
 		}

@@ -59,8 +59,9 @@ func (p *plan) respell(new *Sources) {
 	}
 }
 
-// become maps a change to another symbol, and reports whether it can. If the function's text is
-// known neither for the old nor for the new symbol, its lines stay the same.
+// become maps a change to another symbol, and reports whether it did. If the function's text is
+// known neither for the old nor for the new symbol, its lines stay the same. If it is known for one
+// of them only, become returns false.
 func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	list := new.declared[symbol]
 	switch {
@@ -92,6 +93,7 @@ func (p *plan) learn() *respelling {
 	return r.learnTemplates(pairs)
 }
 
+// learnScopes sets the new names of namespaces and classes from pairs of old and new symbols.
 func (r *respelling) learnScopes(pairs [][2]demangle.AST) {
 	scopes := make(votes)
 	for _, pair := range pairs {
@@ -111,6 +113,8 @@ func (r *respelling) learnScopes(pairs [][2]demangle.AST) {
 	}
 }
 
+// learnTemplates sets the new forms of templates with their arguments from pairs of old and new
+// symbols. It returns nil if neither scopes nor templates have changed.
 func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
 	templates := make(votes)
 	for _, pair := range pairs {
@@ -133,6 +137,7 @@ func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
 	return r
 }
 
+// apply replaces the changed scopes and templates in a demangled symbol.
 func (r *respelling) apply(text string) string { return r.templates.Replace(r.applyScopes(text)) }
 
 func (r *respelling) applyScopes(text string) string {
@@ -142,8 +147,8 @@ func (r *respelling) applyScopes(text string) string {
 	return r.scope.ReplaceAllStringFunc(text, func(s string) string { return r.scopes[strings.TrimSuffix(s, "::")] + "::" })
 }
 
-// votes counts, for each old name, the symbols in which it has become each new name. Unchanged
-// names count, too.
+// votes counts, for each old name, in how many symbols it has become each new name. Unchanged names
+// count, too.
 type votes map[string]map[string]int
 
 func (v votes) add(old, new string) {
@@ -178,8 +183,9 @@ const (
 	maxSpelled = 1 << maxTextP
 )
 
-// templatesOf returns the templates in a demangled name with their arguments, by template name.
-// respell is applied to both. The text is empty for a template with several argument lists.
+// templatesOf returns the templates in a demangled symbol by name, each with its arguments. It
+// applies respell to names and templates. If a symbol has a template with several lists of
+// arguments, the text of the template is empty.
 func templatesOf(tree demangle.AST, respell func(string) string) map[string]string {
 	found := make(map[string]string)
 	nodes := 0
@@ -210,6 +216,7 @@ func treeOf(symbol string) demangle.AST {
 	return tree
 }
 
+// textOf returns the text of a demangled symbol, at most maxSpelled bytes.
 func textOf(tree demangle.AST) string {
 	return demangle.ASTToString(tree, demangle.MaxLength(maxTextP))
 }

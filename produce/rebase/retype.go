@@ -18,9 +18,9 @@ import (
 // depends on these, not even its back references, so the symbol can be spelled anew. The demangled
 // result shows whether that succeeded.
 
-// A head contains the parameters of a template, as most of its declarations in the new sources have
-// them.
-type head struct {
+// A templateHead has the parameters of a template, as most of its declarations in the new sources
+// have them.
+type templateHead struct {
 	class      bool
 	scope      string
 	parameters []outline.Parameter
@@ -29,14 +29,14 @@ type head struct {
 	opened map[string]bool // namespaces that the new sources open by macros
 }
 
-// heads returns the heads of templates by unqualified name. A function template with the name of a
-// class is its constructor and has no head.
-func (s *Sources) heads() map[string]*head {
-	declared := make(map[string][]*head)
+// heads returns the parameters of all templates in the sources, by unqualified name of the
+// template. A function template with the name of a class is a constructor and is left out.
+func (s *Sources) heads() map[string]*templateHead {
+	declared := make(map[string][]*templateHead)
 	for i := range s.files {
 		for j := range s.files[i].templates {
 			t := &s.files[i].templates[j]
-			h := &head{class: t.Class, scope: t.Scope, parameters: t.Parameters(), times: 1}
+			h := &templateHead{class: t.Class, scope: t.Scope, parameters: t.Parameters(), times: 1}
 			like := slices.IndexFunc(declared[t.Name], h.like)
 			if like < 0 {
 				declared[t.Name] = append(declared[t.Name], h)
@@ -45,32 +45,32 @@ func (s *Sources) heads() map[string]*head {
 			}
 		}
 	}
-	heads := make(map[string]*head)
+	heads := make(map[string]*templateHead)
 	for name, list := range declared {
-		if slices.ContainsFunc(list, func(h *head) bool { return h.class }) {
-			list = slices.DeleteFunc(list, func(h *head) bool { return !h.class })
+		if slices.ContainsFunc(list, func(h *templateHead) bool { return h.class }) {
+			list = slices.DeleteFunc(list, func(h *templateHead) bool { return !h.class })
 		}
 		all := 0
 		for _, h := range list {
 			all += h.times
 		}
-		if i := slices.IndexFunc(list, func(h *head) bool { return 2*h.times > all }); i >= 0 {
+		if i := slices.IndexFunc(list, func(h *templateHead) bool { return 2*h.times > all }); i >= 0 {
 			heads[name] = list[i]
 		}
 	}
 	return heads
 }
 
-// like reports whether two declarations can be of the same template.
-func (h *head) like(other *head) bool {
+// like reports whether two declarations can be declarations of the same template.
+func (h *templateHead) like(other *templateHead) bool {
 	return h.class == other.class && h.scope == other.scope && slices.EqualFunc(h.parameters, other.parameters, func(p, q outline.Parameter) bool {
 		return codesOf(p) == codesOf(q) && isType(p) == isType(q) && (p.Default == q.Default || p.Default == "" || q.Default == "")
 	})
 }
 
-// add counts another declaration of the template and takes its defaults, because only one
-// declaration may have them.
-func (h *head) add(other *head) {
+// add counts another declaration of the template. It also takes the defaults of parameters from it,
+// because only one declaration of a template may have them.
+func (h *templateHead) add(other *templateHead) {
 	h.times++
 	for i := range h.parameters {
 		if p := &h.parameters[i]; p.Default == "" {
@@ -79,8 +79,9 @@ func (h *head) add(other *head) {
 	}
 }
 
-// declares reports whether a template in a symbol can be the template of the head.
-func (h *head) declares(t *demangle.Template) bool {
+// declares reports whether h can have the parameters of a template in a symbol. It compares the
+// scopes of both.
+func (h *templateHead) declares(t *demangle.Template) bool {
 	if h == nil {
 		return false
 	}
@@ -91,9 +92,9 @@ func (h *head) declares(t *demangle.Template) bool {
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
 
-// addedArguments returns the mangled defaults of all parameters after the first args ones, which a
-// symbol with args arguments lacks. ok is false if one of them has no known default.
-func (h *head) addedArguments(args int) (codes []string, ok bool) {
+// addedArguments returns the template arguments that a symbol with args arguments lacks: the
+// mangled defaults of all further parameters. ok is false if one of them has no known default.
+func (h *templateHead) addedArguments(args int) (codes []string, ok bool) {
 	for _, p := range h.parameters[min(args, len(h.parameters)):] {
 		code, ok := defaultOf(p)
 		if !ok {
@@ -104,8 +105,9 @@ func (h *head) addedArguments(args int) (codes []string, ok bool) {
 	return codes, args <= len(h.parameters)
 }
 
-// values returns the possible codes of the types of the parameters that are values.
-func (h *head) values() (codes []string) {
+// values returns, for each parameter that is a value and no type, the possible mangled codes of its
+// type.
+func (h *templateHead) values() (codes []string) {
 	for _, p := range h.parameters {
 		if !isType(p) && !strings.HasPrefix(p.Words, "template") {
 			codes = append(codes, codesOf(p))
@@ -114,7 +116,8 @@ func (h *head) values() (codes []string) {
 	return codes
 }
 
-// retype changes symbols to those of the new sources if the text shows changed types of parameters.
+// retype renames symbols if the text of the new sources shows that the types of parameters have
+// changed.
 func (p *plan) retype(new *Sources) {
 	heads := new.heads()
 	opened := p.opened()
@@ -162,9 +165,9 @@ func inLocal(symbol string) string {
 	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
 }
 
-// retyped returns a symbol with the template arguments of the new sources, once with the old and
-// once with the new parameters of the function.
-func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all string) {
+// retyped returns a symbol with the template arguments of the new sources: templates with the old
+// parameters of the function, and all with its new ones.
+func (c *change) retyped(heads map[string]*templateHead, new *Sources) (templates, all string) {
 	cut := symname.Canonical(c.name)
 	tree := treeOf(cut)
 	if tree == nil {
@@ -186,7 +189,7 @@ func (c *change) retyped(heads map[string]*head, new *Sources) (templates, all s
 	return templates + rest, all + rest
 }
 
-// checked returns symbol new if its demangled form is tree, and otherwise old.
+// checked returns symbol new if its demangled form is the given tree, and symbol old otherwise.
 func checked(tree demangle.AST, old, new string) string {
 	if new == old {
 		return old
@@ -199,7 +202,7 @@ func checked(tree demangle.AST, old, new string) string {
 
 // retypeTemplates changes the arguments of templates in a demangled name to those of the new
 // sources. It returns the mangled arguments that were added, by name of each changed template.
-func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]string {
+func retypeTemplates(tree demangle.AST, heads map[string]*templateHead) map[string]string {
 	var added map[string]string
 	nodes := 0
 	tree.Traverse(func(node demangle.AST) bool {
@@ -221,7 +224,7 @@ func retypeTemplates(tree demangle.AST, heads map[string]*head) map[string]strin
 
 // retype changes the arguments of a template to those of the new sources. It returns the mangled
 // arguments that were added. ok reports whether the template changed.
-func (h *head) retype(t *demangle.Template) (added string, ok bool) {
+func (h *templateHead) retype(t *demangle.Template) (added string, ok bool) {
 	codes, fits := h.addedArguments(len(t.Args))
 	if !fits || slices.ContainsFunc(t.Args, isPack) {
 		return "", false
@@ -241,6 +244,7 @@ func (h *head) retype(t *demangle.Template) (added string, ok bool) {
 	return strings.Join(codes, ""), ok || len(codes) > 0
 }
 
+// isPack reports whether a template argument stands for any number of arguments.
 func isPack(arg demangle.AST) bool {
 	switch arg.(type) {
 	case *demangle.ArgumentPack, *demangle.PackExpansion:
@@ -258,10 +262,10 @@ func replacement(old byte, codes string) (byte, bool) {
 	return codes[0], true
 }
 
-// spellTemplates changes the template arguments in a mangled symbol as retypeTemplates did in its
-// demangled form. referred is the assumed name of templates that the symbol only has as back
-// references.
-func spellTemplates(symbol string, heads map[string]*head, added map[string]string, referred string) string {
+// spellTemplates changes the template arguments in a mangled symbol as retypeTemplates changed them
+// in the demangled form. In a symbol, some templates are only a reference to an earlier name.
+// referred is the name that spellTemplates assumes for them.
+func spellTemplates(symbol string, heads map[string]*templateHead, added map[string]string, referred string) string {
 	if len(added) == 0 {
 		return symbol
 	}
@@ -350,10 +354,11 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 	return list, ok
 }
 
-// newParameters compares the parameters of a symbol with the parameters of a function in the text.
-// From index from on, all parameters have fundamental types in both, and codes are the codes in the
-// text. Parameters that the symbol does not have may be pointers and references to such types. ok
-// reports whether the parameters before from are the same, as far as the text shows.
+// newParameters compares the parameters in a symbol with the parameters of a function in the text.
+// It returns the parameters that differ: codes are the mangled types that the text has from index
+// from on. All types there are fundamental, or pointers and references to fundamental types if the
+// symbol has fewer parameters. ok is false if the parameters before from differ as well, as far as
+// the text shows, or if the text has other types.
 func newParameters(old []demangle.AST, f *function) (from int, codes []string, ok bool) {
 	list, ok := f.parameterList()
 	if !ok {
@@ -386,9 +391,9 @@ func newParameters(old []demangle.AST, f *function) (from int, codes []string, o
 	return from, now[from:], true
 }
 
-// sameParameter compares a symbol's parameter with one in the text. It returns the code of the
-// parameter's type in the text, or "" if the type is not fundamental. ok is false if they cannot be
-// the same parameter.
+// sameParameter compares a parameter in a symbol with one in the text. It returns the mangled code
+// of the type in the text, or "" if the type is not fundamental. ok is false if they cannot be the
+// same parameter.
 func sameParameter(old demangle.AST, p outline.Parameter) (code string, ok bool) {
 	codes, was := codesOf(p), codeOf(old)
 	switch {

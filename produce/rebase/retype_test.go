@@ -80,7 +80,7 @@ int Cart::plus(Pool<int, 4> &p, int n) {
 }
 `
 
-// retypedUse is the end of each text, which uses its functions and templates.
+// retypedUse is the end of each test program. It uses the functions and templates of the program.
 const retypedUse = `
 int main(int argc, char **argv) {
 	shop::Cart c;
@@ -167,8 +167,8 @@ func compiledSymbols(t *testing.T, compiler, text string) (symbols []string) {
 	return symbols
 }
 
-// TestRetypeScopes has templates of one name in several namespaces, some of which macros may open.
-// Only templates whose functions are in the text change.
+// TestRetypeScopes retypes templates of one name in several namespaces, some of which macros may
+// open. Only symbols of templates whose functions are in the text change.
 func TestRetypeScopes(t *testing.T) {
 	const text = "template <class T, int N> struct Pool {\n\tint get(int a) {\n\t\tint b = a;\n\t\treturn b;\n\t}\n};\n"
 	edited := strings.Replace(text, "int N", "long N", 1)

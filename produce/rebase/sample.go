@@ -16,7 +16,8 @@ var errProbes = errors.New("rebase: the profile is of pseudo-probes, which have 
 
 // Sample is like [Profile] for a sample profile of LLVM. It subtracts the samples of dropped lines
 // from the totals. It drops a calling context if the line of one of its calls no longer exists.
-// LLVM's formats have no marks, so the error is [ErrNoSources] if old is nil.
+// LLVM's formats do not store fingerprints of source lines, so the error is [ErrNoSources] if old
+// is nil.
 func Sample(p *sampleprof.Profile, old, new *Sources) (*sampleprof.Profile, *Report, error) {
 	if p.Probes {
 		return nil, nil, errProbes
@@ -63,6 +64,8 @@ func samplePlaces(p *sampleprof.Profile) iter.Seq[place] {
 	}
 }
 
+// placesOfBody passes the records of a function to yield, each with the innermost function that
+// contains it. It returns false if yield does.
 func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 	open := []openSample{{end: len(f.Records), name: f.Name}}
 	for i := range f.Records {
@@ -96,15 +99,14 @@ type openSample struct {
 	head int // index of its KindInlined record in the new records, or none
 }
 
-// A sampleRebase makes a sample profile for new sources, to, from the one that was recorded, from.
-// It copies each function under its name in the new sources, with its samples at the lines that
-// they have there.
+// A sampleRebase makes a sample profile for the new sources from the recorded one. It copies each
+// function under its name in the new sources, with its samples at the lines that they have there.
 type sampleRebase struct {
 	*plan
 	from, to *sampleprof.Profile
 }
 
-// name adds the new name of a function to the new profile.
+// name adds the new name of a function to the new profile and returns the reference to it.
 func (r *sampleRebase) name(n sampleprof.NameRef) sampleprof.NameRef {
 	name := r.from.Name(n)
 	if !name.Hashed {
@@ -113,6 +115,8 @@ func (r *sampleRebase) name(n sampleprof.NameRef) sampleprof.NameRef {
 	return r.to.AddName(name)
 }
 
+// function adds a function with its moved records to the new profile, unless the function or a call
+// of its context no longer exists.
 func (r *sampleRebase) function(f *sampleprof.Function) {
 	if r.changes[f.Name].outcome == Lost {
 		return
@@ -137,8 +141,8 @@ func (r *sampleRebase) function(f *sampleprof.Function) {
 	r.to.AddFunction(g)
 }
 
-// records returns the moved records of a function, and the number of samples that have no line any
-// more.
+// records returns the moved records of a function. gone is the number of samples at lines that no
+// longer exist.
 func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Record, gone uint64) {
 	open := []openSample{{end: len(f.Records), name: f.Name, head: none}}
 	lose := func(n uint64) {

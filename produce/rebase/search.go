@@ -11,13 +11,13 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// leastShare is the minimum share of a function's lines that a function of the same name must have.
-// Below it, functions of other names are tried.
+// leastShare is the minimum share of a function's lines that must still be in the function of the
+// same name. If fewer are, makePlan tries functions of other names.
 const leastShare = 0.4
 
-// Limits for taking a function with another name for the same function: the old function has at
-// least this many lines, this share of them is in the new one, and the share exceeds the share of
-// any other function by this much.
+// Limits for recognising a function that has another name in the new sources. The old function has
+// at least leastLines lines. The share of these lines that the new function has is at least
+// unmistaken. It exceeds the share of any other new function by at least leastMargin.
 const (
 	leastLines  = 4
 	unmistaken  = 0.6
@@ -40,19 +40,19 @@ func (p *plan) search(open []*change) {
 		return
 	}
 	found := make(map[*change]*finding, len(open))
-	p.new.all(func(f *function) bool {
-		if !p.taken[f.key()] {
-			lines := f.linesLike(open[0].old)
-			for _, c := range likeliest(wanted, lines) {
-				if found[c] == nil {
-					found[c] = &finding{}
-				}
-				found[c].add(f, common(c.old.Lines(), lines))
-			}
-			f.forget()
+	for f := range p.new.all {
+		if p.taken[f.key()] {
+			continue
 		}
-		return true
-	})
+		lines := f.linesLike(open[0].old)
+		for _, c := range likeliest(wanted, lines) {
+			if found[c] == nil {
+				found[c] = &finding{}
+			}
+			found[c].add(f, common(c.old.Lines(), lines))
+		}
+		f.forget()
+	}
 	for _, c := range open {
 		if best := found[c]; best != nil && best.unmistakable(c) && !p.taken[best.function.key()] {
 			p.take(c, best.function)
@@ -60,8 +60,8 @@ func (p *plan) search(open []*change) {
 	}
 }
 
-// likeliest returns the maxLikeliest changes whose old functions have the most lines in common with
-// the given lines. wanted has the changes by sign, see signs.
+// likeliest returns the changes whose old functions have the most lines in common with the given
+// lines, at most maxLikeliest. wanted has the changes by the keys of their lines, see signs.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
 	for _, key := range signs(lines) {
@@ -75,26 +75,29 @@ func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	return list[:min(len(list), maxLikeliest)]
 }
 
-// signBits is the number of bits of evidence that make a line of a function distinctive among all
-// functions.
+// signBits is the number of bits of evidence for a line that make it distinctive among all
+// functions of a program.
 const signBits = 24
 
-// signs returns a key for each line, which few other functions have.
+// signs returns a key for each line of a function. Few other functions have a line with the same
+// key.
 func signs(lines []outline.Line) []uint64 { return rows(lines, 0, len(lines), signBits) }
 
-// maxSharing limits the number of functions that are found by one sign.
+// maxSharing limits the number of functions that are searched for by the same line.
 const maxSharing = 8
 
 // maxLikeliest limits the number of old functions with which one new function is compared.
 const maxLikeliest = 4
 
-// A finding is the best new function so far for an old one, by share of common lines.
+// A finding is the new function that has the most lines in common with an old function, so far.
 type finding struct {
 	function *function
 	share    float64
 	second   float64 // highest share of any other function
 }
 
+// add compares the finding with another new function, which has a share of the old function's
+// lines.
 func (f *finding) add(g *function, share float64) {
 	switch {
 	case f.function != nil && f.function.outline == g.outline:
@@ -105,13 +108,14 @@ func (f *finding) add(g *function, share float64) {
 	}
 }
 
+// unmistakable reports whether the finding is certainly the function of a change.
 func (f *finding) unmistakable(c *change) bool {
 	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
 }
 
-// renamed returns the symbol of a change's function under its new name. Debug info has no mangled
-// symbol for functions that are local to a unit, so renamed replaces the unqualified name in the
-// old symbol.
+// renamed returns the symbol that a change's function has in the new sources. Debug info has no
+// mangled symbol for functions that are local to a unit. For these, renamed replaces the
+// unqualified name in the old symbol.
 func (c *change) renamed() string {
 	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {
 		if slices.Contains(structors(c.new.symbol), symname.Canonical(c.symbol)) {
@@ -129,8 +133,8 @@ func (c *change) renamed() string {
 	return c.symbol
 }
 
-// sameStructor returns the variant of a constructor or destructor, such as C1, that another symbol
-// has. symbol comes from debug info, which has one symbol for all variants.
+// sameStructor returns a constructor's or destructor's symbol in the variant, such as C1, that the
+// symbol like has. symbol comes from debug info, which has one symbol for all variants.
 func sameStructor(symbol, like string) string {
 	for _, s := range structors(symbol)[1:] {
 		n := len(s)

@@ -53,8 +53,8 @@ func (f *Files) Same(unit string, sum uint32) bool {
 	return name != "" && !f.differs(name, sum)
 }
 
-// Gone adds a function that the files do not define under its name. It is in the slice only because
-// it may have been renamed. Package slice calls Gone through a Request.
+// Gone notes a function that the files do not define under its name. The slice has the function
+// only because it may have been renamed. Package slice calls Gone through a Request.
 func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 
 // Asked reports whether Differs was called for the unit of one of the files. If so, the slice
@@ -62,15 +62,15 @@ func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 func (f *Files) Asked() bool { return f.asked }
 
 // Slice moves a slice of a profile to the files that its compile reads. It does not change p, and
-// returns p itself if nothing moves. The report is nil if no file with marks in the profile
-// differs, and no inline namespace has another name.
+// returns p itself if nothing moves. The report is nil if no file whose line fingerprints (marks)
+// the profile contains has changed, and no inline namespace has another name.
 //
 // Functions in files that the compile does not read stay as they are. If a function is no longer in
 // its file, Slice searches all files of the compile for it. A function that it does not find stays
 // as it is, too, because the compile may define it through macros. Only functions for which
 // [Files.Gone] was called are then dropped.
 func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
-	from := newMemory(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
+	from := readMarks(p, func(unit string, sum uint32) bool { return !f.Differs(unit, sum) })
 	uses := unusedOf(p)
 	var renames []string
 	if f.Renames != nil {
@@ -96,8 +96,8 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	return q, report
 }
 
-// withoutGone drops the functions for which Gone was called that still have their old name. Their
-// inlined bodies in other functions stay.
+// withoutGone drops the functions for which Gone was called, if they still have their old name.
+// Their inlined bodies in other functions stay.
 func (f *Files) withoutGone(p *profile.Profile) *profile.Profile {
 	if len(f.gone) == 0 {
 		return p
@@ -108,6 +108,7 @@ func (f *Files) withoutGone(p *profile.Profile) *profile.Profile {
 	return q
 }
 
+// filesByBase returns the absolute paths of files by base name.
 func filesByBase(files []string) map[string][]string {
 	byBase := make(map[string][]string, len(files))
 	for _, name := range files {
@@ -121,7 +122,8 @@ func filesByBase(files []string) map[string][]string {
 	return byBase
 }
 
-// of returns the path of the file for a unit, or "" if no file or several files match it.
+// of returns the path of the file for a unit. It compares the ends of paths, and returns "" if no
+// file or several files match the unit equally well.
 func (f *Files) of(unit string) (name string) {
 	most, sure := 0, false
 	for _, candidate := range f.paths[path.Base(unit)] {

@@ -22,7 +22,8 @@ type Sources struct {
 	symbols   map[string]bool        // all declared symbols, including those whose text is not known
 }
 
-// A source is a source file, or the part of another file's text that a "#line" attributes to it.
+// A source is a source file. It may also be the part of a file that a "#line" attributes to another
+// file.
 type source struct {
 	path   string
 	text   []byte
@@ -32,7 +33,8 @@ type source struct {
 	templates []outline.Template
 }
 
-// A function is a function of the sources, under one of the names that it may have.
+// A function is a function of the sources under one of its possible names. A macro in a declaration
+// looks like a name, so a function may have several.
 type function struct {
 	symbol  string // symbol in profiles; empty if only the text is known
 	file    string
@@ -44,7 +46,7 @@ type function struct {
 	lines   []outline.Line // set by Lines, until forget
 }
 
-// Lines returns the lines of a function. It keeps them until [function.forget] is called.
+// Lines returns the lines of a function. They stay in memory until forget is called.
 func (f *function) Lines() []outline.Line {
 	switch {
 	case f.lines != nil:
@@ -56,8 +58,8 @@ func (f *function) Lines() []outline.Line {
 	return f.lines
 }
 
-// linesLike returns the lines of a function for a comparison with those of other: if only the marks
-// of other are known, lines that have only marks.
+// linesLike returns the lines of a function in a form that can be compared with the lines of other.
+// If only the fingerprints (marks) of other's lines are known, the result has only marks, too.
 func (f *function) linesLike(other *function) []outline.Line {
 	if other.marks == nil || f.marks != nil {
 		return f.Lines()
@@ -119,8 +121,8 @@ func (s *Sources) AddFile(path string, text []byte) {
 	}
 }
 
-// find returns the functions that may be a symbol's function: by declaration if declarations are
-// known, otherwise by unqualified name.
+// find returns the functions that may be a symbol's function. It finds them by their declarations
+// in debug info if these are known, and otherwise by unqualified name.
 func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 	if s.declared != nil {
 		return s.declared[symbol]
@@ -128,12 +130,12 @@ func (s *Sources) find(_, symbol string, spelled *spelling) []*function {
 	return s.byName[spelled.name]
 }
 
-// unchanged returns false: texts alone do not show that a file is unchanged. Their lines are
-// compared.
+// unchanged returns false: from texts alone it is not known that a file is unchanged. So the lines
+// of its functions are compared.
 func (s *Sources) unchanged(string) bool { return false }
 
-// same reports whether the sources have the file of a unit with the given hash, which a profile
-// stores.
+// same reports whether the sources have the file of a unit, and the file has the hash sum, which a
+// profile stores.
 func (s *Sources) same(unit string, sum uint32) bool {
 	file := s.fileOf(unit)
 	return sum != 0 && file != nil && file.sum() == sum

@@ -9,12 +9,11 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/go-afdo/afdo/internal/mangled"
-	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/internal/symname"
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// A spelling contains the parts of a symbol's name as sources write them.
+// A spelling is the name of a symbol's function as sources write it.
 type spelling struct {
 	name   string   // unqualified name
 	scope  []string // classes and namespaces, outermost first
@@ -22,6 +21,7 @@ type spelling struct {
 	known  bool     // scope is known, because the symbol is mangled
 }
 
+// spell returns the spelling of a symbol.
 func spell(symbol string) spelling {
 	tree := treeOf(symbol)
 	if tree == nil {
@@ -110,8 +110,8 @@ type callee struct {
 	word uint32
 }
 
-// A place is a record of a profile in any format. symbol is the innermost inlined function that
-// contains it.
+// A place is a record of a profile in any format, with the function that contains it: the innermost
+// inlined function.
 type place struct {
 	symbol int
 	line   int32
@@ -139,18 +139,4 @@ func gather(uses []use, places iter.Seq[place]) {
 		slices.SortFunc(u.callees, func(a, b callee) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.word, b.word)) })
 		u.callees = slices.Compact(u.callees)
 	}
-}
-
-// tally returns the samples of each symbol, and how many of them still have a line.
-func (p *plan) tally(places iter.Seq[place]) (samples, kept []uint64) {
-	samples, kept = make([]uint64, len(p.changes)), make([]uint64, len(p.changes))
-	for at := range places {
-		samples[at.symbol] = saturating.Add(samples[at.symbol], at.count)
-		if c := p.changes[at.symbol]; c.outcome != Lost {
-			if _, ok := c.line(at.line); ok {
-				kept[at.symbol] = saturating.Add(kept[at.symbol], at.count)
-			}
-		}
-	}
-	return samples, kept
 }

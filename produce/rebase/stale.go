@@ -11,36 +11,38 @@ import (
 )
 
 // Stale returns how many samples of a slice are in functions that contradict the files of the
-// compile, and how many were compared. It is for profiles without marks. A record contradicts a
-// function if the function has no code at its line, or if only another line contains the name of
-// the callee. A function contradicts its file if most of its records that can contradict it do.
-// main are the paths of the main source files. They are searched for functions whose file is
-// unknown.
+// compile, and how many samples were compared. It is for profiles without fingerprints of source
+// lines (marks).
+//
+// A record contradicts a function if the function has no code at the record's line, or if another
+// line contains the name of the callee and the record's line does not. A function contradicts its
+// file if most of its records that can contradict it do. main are the paths of the main source
+// files. They are searched for functions whose file is unknown.
 func (f *Files) Stale(p *profile.Profile, main []string) (stale, compared uint64) {
 	uses := usesOf(p)
 	texts := textsOf{files: f, main: main, read: make(map[string]bool)}
-	evidence := make([]evidence, len(uses))
+	agreement := make([]agreement, len(uses))
 	for i := range uses {
 		spelled := spell(uses[i].symbol)
-		evidence[i].sure = uses[i].file != ""
-		evidence[i].word = outline.Word(spelled.name)
-		evidence[i].lines = texts.onlyOne(uses[i].file, spelled.name)
+		agreement[i].sure = uses[i].file != ""
+		agreement[i].word = outline.Word(spelled.name)
+		agreement[i].lines = texts.onlyOne(uses[i].file, spelled.name)
 	}
 	for at := range placesOf(p) {
 		callee := uint32(0)
 		if at.callee != none {
-			callee = evidence[at.callee].word
+			callee = agreement[at.callee].word
 		}
-		evidence[at.symbol].add(at, callee)
+		agreement[at.symbol].add(at, callee)
 	}
 	agreeing := 0
-	for i := range evidence {
-		agreeing += evidence[i].agreeing - evidence[i].strange
+	for i := range agreement {
+		agreeing += agreement[i].agreeing - agreement[i].strange
 	}
-	for i := range evidence {
-		compared = saturating.Add(compared, evidence[i].samples)
-		if evidence[i].isStale(agreeing > 0) {
-			stale = saturating.Add(stale, evidence[i].samples)
+	for i := range agreement {
+		compared = saturating.Add(compared, agreement[i].samples)
+		if agreement[i].isStale(agreeing > 0) {
+			stale = saturating.Add(stale, agreement[i].samples)
 		}
 	}
 	return stale, compared
@@ -85,7 +87,7 @@ func (t *textsOf) onlyOne(unit, name string) (lines []outline.Line) {
 	return lines
 }
 
-// includes reports whether the body of a function has an "#include".
+// includes reports whether the body of a function has an "#include" directive.
 func (f *function) includes() bool {
 	start, end := f.name.Start, f.outline.End
 	return start < end && includeDirective().Match(f.text[start:end])
@@ -93,8 +95,9 @@ func (f *function) includes() bool {
 
 var includeDirective = pattern.Of(`(?m)^[ \t]*#[ \t]*include\b`)
 
-// An evidence counts how the records of a function agree with its text.
-type evidence struct {
+// An agreement counts how many records of a function agree with the function's text, and how many
+// contradict it.
+type agreement struct {
 	word    uint32         // hash of the function's name
 	lines   []outline.Line // nil if the text is not known
 	sure    bool           // the profile names the file of the function
@@ -105,12 +108,13 @@ type evidence struct {
 	agreeing, gone, elsewhere, strange int
 }
 
-// isStale reports whether the text is another version of the function. If the profile names no
-// file, the text may be that of another function with the same name, which contains few of the
-// callees. If no record of the function has a callee that could show this, the other functions of
-// the compile decide: othersAgree reports whether their texts contain more callees than not. A
-// single contradicting record is not enough, because a macro may cause it.
-func (e *evidence) isStale(othersAgree bool) bool {
+// isStale reports whether the text is another version of the function. If the profile does not name
+// the function's file, the text may be another function of the same name. Such a text contains few
+// of the callees, and isStale returns false. If no record of the function has a callee that could
+// show this, othersAgree decides: it reports whether the texts of the compile's other functions
+// contain most of their callees. A single contradicting record is not enough, because a macro may
+// cause it.
+func (e *agreement) isStale(othersAgree bool) bool {
 	named := e.agreeing + e.elsewhere
 	switch {
 	case e.sure:
@@ -122,7 +126,7 @@ func (e *evidence) isStale(othersAgree bool) bool {
 
 // add compares a record with the text. callee is the hash of the name of the called or inlined
 // function, or 0.
-func (e *evidence) add(at place, callee uint32) {
+func (e *agreement) add(at place, callee uint32) {
 	if e.lines == nil {
 		return
 	}

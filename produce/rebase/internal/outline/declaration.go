@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 )
 
-// A declaration holds what was read so far of a declaration outside of functions.
+// A declaration is the state of the parser within a declaration outside of functions.
 type declaration struct {
 	names       []Name
 	old         []Name // names of the declaration before, if this one may declare one of its parameters, as in K&R C
@@ -28,6 +28,7 @@ type declaration struct {
 	angles      int
 }
 
+// word handles a word of the declaration, such as a keyword, a type or a name.
 func (d *declaration) word(p *parser, t cpp.Token) {
 	text := p.text(t)
 	if d.angles == 0 { // arguments of a template are no part of the name
@@ -62,8 +63,8 @@ func (d *declaration) word(p *parser, t cpp.Token) {
 // longestTemplate limits the number of tokens in a template's parameters.
 const longestTemplate = 1 << 10
 
-// skipTemplate skips the parameters of a template and returns their text. They must not be taken
-// for names of the declaration.
+// skipTemplate skips the parameters of a template and returns their text. Otherwise the parser
+// would take them for names that the declaration declares.
 func (p *parser) skipTemplate() []byte {
 	l := p.Lexer
 	t := l.Next()
@@ -132,8 +133,8 @@ func (p *parser) isKeyword(t cpp.Token) bool {
 	return cpp.TakesNoParameters(word) || cpp.IsTypeName(word)
 }
 
-// paren handles the outermost opening parenthesis: the word before it may be the name of a
-// function.
+// paren handles an opening parenthesis that is in no other one. The word before it may be the name
+// of a function.
 func (d *declaration) paren(p *parser) {
 	d.opened = p.Pos
 	var name cpp.Token
@@ -166,8 +167,8 @@ func (d *declaration) paren(p *parser) {
 // that returns a pointer to a function.
 const longestDeclarator = 1 << 8
 
-// innerParen handles an opening parenthesis within the outermost one. The word before it may be the
-// name of a function that returns a pointer to a function or an array, such as int (*C::pick(int
+// innerParen handles an opening parenthesis within another one. The word before it may be the name
+// of a function that returns a pointer to a function or an array, such as int (*C::pick(int
 // k))(int).
 func (d *declaration) innerParen(p *parser) {
 	if p.prev.Kind != cpp.Word || p.prev.Start < d.opened || p.prev.Start > d.opened+longestDeclarator {
@@ -190,7 +191,7 @@ func (d *declaration) add(p *parser, at cpp.Token, text string) {
 	}
 }
 
-// endParen handles the outermost closing parenthesis.
+// endParen handles the closing parenthesis that matches the one of paren.
 func (d *declaration) endParen(p *parser) {
 	d.alone = cpp.Token{}
 	if p.prev.Kind == cpp.Word && (p.before.End <= d.opened || p.is(p.before, '*')) {
@@ -199,6 +200,7 @@ func (d *declaration) endParen(p *parser) {
 	d.afterParens = 1
 }
 
+// punctuation handles the other punctuation characters of a declaration.
 func (d *declaration) punctuation(p *parser, c byte) {
 	switch c {
 	case ':':
@@ -227,7 +229,7 @@ func (d *declaration) punctuation(p *parser, c byte) {
 	}
 }
 
-// scoped handles "::": it adds the word before it to the scope of the next word.
+// scoped handles "::". The word before it becomes part of the scope of the next word.
 func (d *declaration) scoped(p *parser) {
 	if d.angles > 0 {
 		return

@@ -20,22 +20,16 @@ type Line struct {
 	Words  []uint32 // sorted hashes of its identifiers, numbers and strings; nil if only the mark is known
 }
 
-// Names reports whether a line contains a word, given the word's hash. It is false for lines of
-// which only the mark is known.
+// Names reports whether a line contains a word, given the word's hash. It is false for lines whose
+// text is unknown.
 func (l *Line) Names(word uint32) bool {
 	_, ok := slices.BinarySearch(l.Words, word)
 	return ok
 }
 
-// Lines returns the lines of a text that have tokens. The first line of the text has number line,
-// and the declaration is at line decl. White space and comments make no difference. A "#line"
-// renumbers the lines after it. Lines of other files, and lines numbered at most like the line
-// before them, are left out.
-func Lines(text []byte, line, decl int) []Line {
-	r := lineReader{Lexer: cpp.NewLexer(text, line), decl: decl}
-	return r.read()
-}
-
+// A lineReader reads the lines of a function that have tokens. White space and comments make no
+// difference. A "#line" renumbers the lines after it. Lines of other files are left out, and so are
+// lines whose number is not above that of the line before them.
 type lineReader struct {
 	cpp.Lexer
 	decl      int
@@ -50,6 +44,7 @@ type lineReader struct {
 	numbers   numbering
 }
 
+// read returns the lines of the text.
 func (r *lineReader) read() []Line {
 	r.digest.Reset()
 	current := r.Line
@@ -106,14 +101,15 @@ func (r *lineReader) flush(line int) {
 func wordHash(spelled []byte) uint32 { return uint32(xxhash.Sum64(spelled)) }
 
 // A condition finds the end of the parentheses after an if, for, while or switch. Formatters move
-// the statement after them to the next line and back. So the mark of a line uses only the words up
-// to this end.
+// the statement after these parentheses to the next line and back. So the fingerprint of a line
+// (its mark) uses only the words up to this end.
 type condition struct {
 	begun, closed bool
 	parens        int
 }
 
-// read reads a token of the line. worded is true if the line has a word that can be its mark.
+// read reads a token of the line. worded is true if the line so far has a word from which a mark
+// can be made.
 func (c *condition) read(token []byte, worded bool) {
 	switch string(token) {
 	case "if", "for", "while", "switch":
@@ -126,8 +122,9 @@ func (c *condition) read(token []byte, worded bool) {
 	}
 }
 
-// rankOf returns the rank of a word as the mark of its line: its length, or less than that of any
-// other word if it is a keyword that begins a statement.
+// rankOf returns the rank of a word in its line. The mark of a line is made from its word with the
+// highest rank. The rank is the length of the word, or less than that of any other word if it is a
+// keyword that begins a statement.
 func rankOf(word []byte) int {
 	if cpp.BeginsStatement(word) {
 		return 1
@@ -137,28 +134,6 @@ func rankOf(word []byte) int {
 
 // Word returns the hash that Line.Words contains for a word.
 func Word(token string) uint32 { return uint32(xxhash.Sum64String(token)) }
-
-// Parameters returns the hashes of the words in the parentheses after a function's name, in order.
-func (f *Function) Parameters(text []byte, n Name) []uint32 {
-	l := cpp.NewLexer(text[n.Start:max(n.Start, f.End)], n.line)
-	var words []uint32
-	depth := 0
-	for t := l.Next(); t.Kind != cpp.End; t = l.Next() {
-		switch spelled := l.Text[t.Start:t.End]; {
-		case spelled[0] == '(':
-			depth++
-		case spelled[0] == ')':
-			if depth--; depth <= 0 && len(words) > 0 || l.Peek() != '(' {
-				return words
-			}
-		case spelled[0] == '{':
-			return words
-		case depth > 0 && t.Kind == cpp.Word:
-			words = append(words, wordHash(spelled))
-		}
-	}
-	return words
-}
 
 // Words returns the hashes of the identifiers and numbers in a text, in order. It is never nil.
 func Words(text []byte) []uint32 {
@@ -172,19 +147,19 @@ func Words(text []byte) []uint32 {
 	return words
 }
 
-// A Mark is what a profile stores of a source line: so few bits that the text cannot be recovered,
-// and that many lines have the same mark.
+// A Mark is the fingerprint of a source line that a profile stores. It has so few bits that the
+// text cannot be recovered, and that many lines have the same mark.
 type Mark = sourcefmt.Mark
 
-// Weight of a line of which only the mark is known, and bits of evidence in the mark of a line
-// without words.
+// Properties of lines whose text is unknown. markedWeight is the assumed number of words in a line
+// with words. wordlessBits is the number of bits of evidence in the mark of a line without words.
 const (
 	markedWeight = 3
 	wordlessBits = 1
 )
 
-// mark returns the mark of the current line: bits of the hash of its longest word, which changes
-// less often than the rest of the line.
+// mark returns the mark of the current line: some bits of the hash of its longest word. That word
+// changes less often than the rest of the line.
 func (r *lineReader) mark() Mark {
 	switch {
 	case len(r.words) > 0:
@@ -211,7 +186,7 @@ func Marks(lines []Line) []Mark {
 	return marks
 }
 
-// Marked returns lines of which only the marks are known, given the marks of a function.
+// Marked returns the lines of a function whose text is unknown, given the marks of the function.
 func Marked(marks []Mark) []Line {
 	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {
@@ -234,11 +209,12 @@ type numbering struct {
 	shift int    // difference between the number by "#line" and the number in the text
 }
 
-// number returns the number of a line by "#line", and whether the line belongs to file own.
+// number returns the number that a line of the text has after "#line" directives. It returns false
+// if the line belongs to another file.
 func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
-// read updates the numbering if a directive at a line of the text is "#line", and reports whether
-// it is.
+// read reports whether a directive is a "#line", and if so numbers the next lines by it. line is
+// the line of the directive in the text.
 func (n *numbering) read(directive []byte, line int) bool {
 	number, file, ok := cpp.LineMarker(directive)
 	if !ok {

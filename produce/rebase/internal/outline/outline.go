@@ -28,9 +28,8 @@ type Name struct {
 	line      int    // line number in the text
 }
 
-// Lines returns the hashes of the lines of a function, given the text that contains it. name is an
-// index in f.Names: a macro may define several functions with one body. The line of that name is
-// line 0.
+// Lines returns the lines of a function, given the text that contains it. name is an index in
+// f.Names: a macro may define several functions with one body. The line of that name has offset 0.
 func (f *Function) Lines(text []byte, name int) []Line {
 	n := &f.Names[name]
 	if f.End < n.Start { // its end was not seen
@@ -53,8 +52,8 @@ func Outline(text []byte) ([]Function, []Template) {
 	return p.functions, p.templates
 }
 
-// A frame is an open brace. Frames do not change, so that "#else" can restore the frame that was
-// current at "#if".
+// A frame describes an open brace. Frames do not change, so that "#else" can restore the frame that
+// was current at "#if".
 type frame struct {
 	parent   *frame
 	kind     frameKind
@@ -73,7 +72,7 @@ const (
 	initializer                  // an initialiser: the declaration continues after it
 )
 
-// A branch is the state at an "#if" that is open.
+// A branch is the state of the parser at an "#if" that is not closed yet.
 type branch struct {
 	frame  *frame
 	parens int
@@ -93,7 +92,8 @@ type parser struct {
 	before    cpp.Token // the token before prev
 }
 
-// A lambda is an open or closed pair of brackets that may begin a lambda.
+// A lambda is a pair of square brackets that may begin a lambda expression. The second bracket may
+// not have been read yet.
 type lambda struct {
 	start, line int
 	parens      int
@@ -108,6 +108,7 @@ const (
 	maxBranches = 1 << 10
 )
 
+// step reads one token. It returns false at the end of the text.
 func (p *parser) step() bool {
 	t := p.Next()
 	switch t.Kind {
@@ -156,8 +157,8 @@ func (p *parser) directive(hash cpp.Token) {
 	}
 }
 
-// goBack restores the open braces and parentheses from where an "#if" began. Functions that were
-// opened since then end at position at.
+// goBack restores the open braces and parentheses that were current at an "#if". Functions that
+// were opened since then end at position at.
 func (p *parser) goBack(b branch, at int) {
 	if p.frame == b.frame && p.parens == b.parens {
 		return
@@ -178,6 +179,7 @@ func (p *parser) ends(f *frame, at int) {
 	}
 }
 
+// punctuation handles a punctuation character.
 func (p *parser) punctuation(t cpp.Token) {
 	switch c := t.Char; c {
 	case '{':
@@ -215,7 +217,8 @@ func (p *parser) punctuation(t cpp.Token) {
 	}
 }
 
-// square handles a '['. It may begin a lambda unless it follows something that can be indexed.
+// square handles a '['. It may begin a lambda, unless the token before it is something that can be
+// indexed.
 func (p *parser) square(t cpp.Token) {
 	if n := len(p.lambdas); n > p.frame.lambdas && !p.lambdas[n-1].closed {
 		p.lambdas[n-1].squares++
@@ -246,6 +249,7 @@ func (p *parser) attribute() bool {
 	return true
 }
 
+// endSquare handles a ']'. The brackets begin a lambda only if a word, '(', '{' or '<' follows.
 func (p *parser) endSquare() {
 	n := len(p.lambdas)
 	if n == p.frame.lambdas || p.lambdas[n-1].closed {
@@ -299,6 +303,8 @@ func (p *parser) define(f *frame, names []Name) int {
 	return len(p.functions)
 }
 
+// name returns a name at a position and line of the text, with the line's number after "#line"
+// directives.
 func (p *parser) name(text, qualifier string, start, line int) Name {
 	number, _ := p.numbers.number(line)
 	return Name{Text: text, Qualifier: qualifier, Line: number, Start: start, line: line}

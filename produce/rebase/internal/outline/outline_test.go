@@ -115,7 +115,6 @@ func FuzzFunctions(f *testing.F) {
 			for i, n := range fn.Names {
 				require.NotEmpty(t, n.Text)
 				require.Less(t, n.Start, len(text))
-				fn.Parameters([]byte(text), n)
 				fn.ParameterList([]byte(text), n)
 				seen := map[int32]bool{}
 				for _, l := range fn.Lines([]byte(text), i) {
@@ -171,7 +170,8 @@ void lost(
 // A line keeps its mark if a formatter moves the statement after a condition to the next line.
 func TestMarksOfFormattedLines(t *testing.T) {
 	mark := func(line string) Mark {
-		lines := Lines([]byte(line), 1, 1)
+		f := Function{Names: []Name{{}}, End: len(line)}
+		lines := f.Lines([]byte(line), 0)
 		require.Len(t, lines, 1, line)
 		return lines[0].Mark
 	}
