@@ -16,10 +16,11 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// blocks is the cache that afdo-fetch has.
+// blocks is the option for the cache that the program afdo-fetch uses.
 var blocks = remote.Cache(16<<10, 1024)
 
-// readUnit reads a unit of a server's file and its symbols, with what they hold if records is set.
+// readUnit reads one unit of the server's file and its symbols. If records is set, it also reads
+// the records of the symbols. It returns the number of requests and bytes.
 func readUnit(t testing.TB, s *server, path string, records bool, options ...remote.Option) remote.Stats {
 	t.Helper()
 	f, err := remote.Open(t.Context(), s.URL, options...)
@@ -41,7 +42,8 @@ func readUnit(t testing.TB, s *server, path string, records bool, options ...rem
 	return f.Stats()
 }
 
-// A unit out of a file of some megabytes takes few requests and a small part of the file.
+// Reading one unit of a file of some megabytes takes few requests, and fetches a small part of the
+// file.
 func TestUnitRequests(t *testing.T) {
 	units := testenv.Rounds(5, 14)
 	for _, indexed := range []bool{false, true} {
@@ -60,7 +62,7 @@ func TestUnitRequests(t *testing.T) {
 	}
 }
 
-// BenchmarkUnit reads a unit over 20 ms of latency.
+// BenchmarkUnit reads a unit from a server whose answers take 20 ms.
 func BenchmarkUnit(b *testing.B) {
 	for _, size := range []struct {
 		name    string
@@ -92,11 +94,11 @@ func BenchmarkUnit(b *testing.B) {
 	}
 }
 
-// large makes a compact file of 117 MB.
+// large returns a compact version 4 file of 117 MB.
 var large = synth.Options{Seed: 1, Units: 15_000, Functions: 650_000}
 
-// BenchmarkNames reads a unit and the names of all that it calls over 20 ms of latency, as
-// afdo-fetch does.
+// BenchmarkNames reads a unit and the names of all its callees, as afdo-fetch does, from a server
+// whose answers take 20 ms.
 func BenchmarkNames(b *testing.B) {
 	profiles := []synth.Options{synth.Android, synth.Bootstrap}
 	names := map[synth.Options]string{synth.Android: "android", synth.Bootstrap: "bootstrap", large: "large"}
@@ -121,7 +123,7 @@ func BenchmarkNames(b *testing.B) {
 	}
 }
 
-// report reports the mean and the most of what reading has cost.
+// report reports the mean and the largest numbers of requests and bytes of several reads.
 func report(b *testing.B, of string, all []costs, part func(*costs) remote.Stats) {
 	var sum, most remote.Stats
 	for i := range all {

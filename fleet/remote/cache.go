@@ -17,6 +17,7 @@ type cache struct {
 	order  *list.List              // most recently used first
 }
 
+// A block is a part of the file of the cache's block size. Several readers may wait for it.
 type block struct {
 	number int64
 	done   chan struct{} // closed once data or err is set
@@ -24,8 +25,8 @@ type block struct {
 	err    error
 }
 
-// get returns the blocks with the numbers from <= n < to. Those that were not in the cache are in
-// missing as well: the caller has to fetch them.
+// get returns the blocks with numbers from `from` up to, but not including, `to`. missing are those
+// of them that were not in the cache. The caller has to fetch these.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,12 +47,13 @@ func (c *cache) get(from, to int64) (all, missing []*block) {
 	return all, missing
 }
 
+// drop removes a block from the cache.
 func (c *cache) drop(e *list.Element) {
 	c.order.Remove(e)
 	delete(c.blocks, e.Value.(*block).number)
 }
 
-// forget drops blocks that could not be fetched, so that the next read requests them again.
+// forget removes blocks that could not be fetched, so that the next read requests them again.
 func (c *cache) forget(blocks []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,8 +82,8 @@ func (f *File) readBlocks(p []byte, r source.Range) (int, error) {
 	return n, nil
 }
 
-// fetchBlocks fetches blocks, with one request for each run of adjacent ones. No byte is requested
-// that the cache, the head or the tail has.
+// fetchBlocks fetches blocks, with one request for each run of adjacent blocks. It requests no byte
+// of the tail that Open has fetched.
 func (f *File) fetchBlocks(missing []*block) {
 	var runs sync.WaitGroup
 	for from, to := 0, 1; from < len(missing); to++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// All requests of a file share the time that they may take.
+// All requests of a file share one limit of time. A slow request leaves less time for the next one.
 func TestDueOfAllRequests(t *testing.T) {
 	f := &File{opts: defaults([]Option{Timeout(10 * time.Second), MinRate(1000)})}
 	assert.Equal(t, 10*time.Second+eachRequest+2*time.Second, f.due(source.Range{Low: 500, High: 2500}))

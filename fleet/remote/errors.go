@@ -7,10 +7,10 @@ import (
 	"net/http"
 )
 
-// ErrNoRanges is matched by the error for a server that only serves whole files.
+// ErrNoRanges is matched by the error for a server that can only send whole files.
 var ErrNoRanges = errors.New("the server does not serve ranges of bytes")
 
-// ErrResponse is matched by the error for an answer that does not fit the request.
+// ErrResponse is matched by the error for a server's answer that does not fit the request.
 var ErrResponse = errors.New("bad response")
 
 // ErrTooLarge is matched by the error for a file that is larger than [MaxSize] allows.

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote"
 )
 
-// A unit is read out of a file that a server has.
+// The example reads one unit of a profile on a server.
 func Example() {
 	server := httptest.NewServer(http.FileServer(http.Dir("../../testdata")))
 	defer server.Close()

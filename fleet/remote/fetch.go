@@ -12,18 +12,19 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// maxWait is the longest pause before a request is tried again, whatever the server asks for.
+// maxWait is the longest pause before a request is repeated, even if the server asks for a longer
+// one.
 const maxWait = 30 * time.Second
 
-// An answer is a range of the file, as a server has sent it.
+// An answer is a server's answer to a request for a range of the file.
 type answer struct {
 	data    []byte
 	size    int64 // of the file
 	version source.Version
 }
 
-// fetch requests a range, and tries again after a transient error while the request has time left.
-// It reads into buf unless that is nil.
+// fetch requests a range. After a transient error it repeats the request, as long as the request
+// has time left. It reads the bytes into buf unless that is nil.
 func (f *File) fetch(ctx context.Context, r source.Range, buf []byte) (answer, error) {
 	wait, begin := f.opts.Wait, time.Now()
 	due := f.due(r)
@@ -59,26 +60,26 @@ func (f *File) fetch(ctx context.Context, r source.Range, buf []byte) (answer, e
 	}
 }
 
-// The reasons why a try ends before its answer is complete.
+// Reasons to end a request before its answer is complete.
 var (
 	errSilent = fmt.Errorf("the server is silent: %w", context.DeadlineExceeded)
 	errSlow   = fmt.Errorf("the server is too slow: %w", context.DeadlineExceeded)
 )
 
-// eachRequest is the time that a request may take besides that of its bytes: far more than a
-// round trip to the other side of the world takes.
+// eachRequest is the time that each request may take, in addition to the time for its bytes. It is
+// far longer than a packet takes to the other side of the world and back.
 const eachRequest = time.Second
 
-// due adds the time for a request to the time that all requests of the file may take. It returns
-// how much of that time is left.
+// due adds the time for one more request to the time that all requests of the file may take. It
+// returns how much of the sum is left.
 func (f *File) due(r source.Range) time.Duration {
 	bytes := max(r.High-r.Low, -r.Low)
 	more := eachRequest + time.Duration(float64(bytes)/float64(f.opts.Rate)*float64(time.Second))
 	return f.opts.Timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
 }
 
-// try requests a range once. It ends the request if the server sends nothing for as long as one try
-// may take of the timeout.
+// try requests a range once. It ends the request if the server sends nothing for too long: the
+// timeout divided by the number of tries.
 func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, error) {
 	silence := f.opts.Timeout / time.Duration(f.opts.Tries)
 	inTime, stop := context.WithCancelCause(ctx)

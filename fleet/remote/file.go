@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
@@ -19,7 +18,6 @@ type File struct {
 	ctx      context.Context
 	version  source.Version
 	size     int64
-	headData []byte // the first bytes, fetched by Open
 	tailData []byte // the last bytes, fetched by Open
 	cache    *cache // nil without Cache
 	requests atomic.Int64
@@ -46,43 +44,20 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 		o.Source = s
 	}
 	f := &File{ctx: ctx, opts: o}
-	if err := f.ends(); err != nil {
+	tail, err := f.end()
+	if err != nil {
 		_ = o.Source.Close()
 		return nil, err
 	}
+	f.version, f.size, f.tailData = tail.version, tail.size, tail.data
 	if o.Blocks > 0 {
 		f.cache = &cache{limit: o.Blocks, blocks: make(map[int64]*list.Element), order: list.New()}
 	}
 	return f, nil
 }
 
-// ends fetches the end of the file and, if option Head is set, also its beginning, at the same
-// time.
-func (f *File) ends() error {
-	var head, tail answer
-	var headErr, err error
-	var both sync.WaitGroup
-	if f.opts.Head > 0 {
-		both.Go(func() { head, headErr = f.fetch(f.ctx, source.Range{Low: 0, High: f.opts.Head}, nil) })
-	}
-	both.Go(func() { tail, err = f.end() })
-	both.Wait()
-	if err != nil {
-		return err
-	}
-	f.version, f.size, f.tailData = tail.version, tail.size, tail.data
-	if f.opts.Head == 0 || f.size == 0 {
-		return nil
-	}
-	if headErr == nil && (head.version != f.version || head.size != f.size) {
-		headErr = faultAt(f.Name(), fault.ErrChanged, "")
-	}
-	f.headData = head.data
-	return headErr
-}
-
-// end fetches the end of the file. If the source only reports the size, end makes a second request,
-// for the range.
+// end fetches the last bytes of the file. If the source only returns the size, end makes a second
+// request, for the range.
 func (f *File) end() (answer, error) {
 	a, err := f.fetch(f.ctx, source.Range{Low: -f.opts.Tail, High: 0}, nil)
 	if err != nil || a.data != nil || a.size == 0 {
@@ -123,9 +98,9 @@ func (f *File) Close() error {
 	return f.opts.Source.Close()
 }
 
-// ReadAt reads len(p) bytes at an offset. It makes one request, or none if Open has fetched the
-// bytes or the cache has them, or several if the cache has some between them. The error matches
-// afdo.ErrChanged if the file was replaced, and is io.EOF at its end.
+// ReadAt reads len(p) bytes at an offset. It makes no request if Open has fetched the bytes or the
+// cache has them. Otherwise it makes one request, or several if the cache has blocks in between.
+// The error matches afdo.ErrChanged if the file was replaced, and is io.EOF at its end.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case f.closed.Load():
@@ -149,31 +124,27 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 // read reads a range within the file, through the cache if there is one.
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
-	if f.cache != nil && end > int64(len(f.headData)) && off < f.size-int64(len(f.tailData)) {
+	if f.cache != nil && off < f.size-int64(len(f.tailData)) {
 		return f.readBlocks(p, source.Range{Low: off, High: end})
 	}
 	return f.fill(p, off)
 }
 
-// fill reads a range within the file without the cache. It requests the bytes that are in neither
-// the head nor the tail.
+// fill reads a range within the file without the cache. It requests the bytes before the tail, which
+// Open has fetched.
 func (f *File) fill(p []byte, low int64) (int, error) {
 	high := low + int64(len(p))
-	from, to := low, high
-	if head := int64(len(f.headData)); low < head {
-		from = min(head, high)
-		copy(p, f.headData[low:from])
-	}
+	to := high
 	if tail := f.size - int64(len(f.tailData)); tail < high {
-		to = max(tail, from)
+		to = max(tail, low)
 		copy(p[to-low:], f.tailData[to-tail:])
 	}
-	if from == to {
+	if to == low {
 		return len(p), nil
 	}
-	a, err := f.fetch(f.ctx, source.Range{Low: from, High: to}, p[from-low:to-low])
+	a, err := f.fetch(f.ctx, source.Range{Low: low, High: to}, p[:to-low])
 	if err != nil {
-		return int(from-low) + len(a.data), err
+		return len(a.data), err
 	}
 	return len(p), nil
 }

@@ -34,6 +34,7 @@ func newHTTPFile(rawURL string, client *http.Client) (*httpFile, error) {
 func (h *httpFile) Name() string { return bare(h.url) }
 func (h *httpFile) Close() error { return nil }
 
+// Fetch requests a range of the file, see [source.Source].
 func (h *httpFile) Fetch(ctx context.Context, r source.Range, known source.Version) (source.Part, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url.String(), nil)
 	if err != nil {
@@ -98,13 +99,15 @@ func (h *httpFile) part(r *http.Response, wanted source.Range, known source.Vers
 	return p, nil
 }
 
-// unsatisfied returns the size of the file in the refusal of a range, or 0 if it is missing.
+// unsatisfied returns the size of the file, which a server may send when it refuses a range. It
+// returns 0 if the server did not send it.
 func unsatisfied(r *http.Response) int64 {
 	text, _ := strings.CutPrefix(r.Header.Get("Content-Range"), "bytes */")
 	size, _ := strconv.ParseInt(text, 10, 64)
 	return size
 }
 
+// versionOf returns the version of the file that a response contains.
 func versionOf(r *http.Response) source.Version {
 	if etag := r.Header.Get("ETag"); etag != "" {
 		return source.Version{ETag: etag}
@@ -112,7 +115,8 @@ func versionOf(r *http.Response) source.Version {
 	return source.Version{Modified: r.Header.Get("Last-Modified")}
 }
 
-// refused returns the error for a response without data, by its HTTP status.
+// refused returns the error for a response with the HTTP status of an error. It is a
+// [source.Transient] if another try may succeed.
 func (h *httpFile) refused(r *http.Response) error {
 	err := &StatusError{URL: h.Name(), Code: r.StatusCode}
 	switch r.StatusCode {

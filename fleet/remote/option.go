@@ -18,10 +18,10 @@ const DefaultMaxSize = 1 << 30
 // DefaultTimeout is how long a server may stay silent by default, over all tries of a request.
 const DefaultTimeout = time.Minute
 
-// DefaultMinRate is how many bytes a server has to send in a second by default: 1 MiB.
+// DefaultMinRate is how many bytes per second a server has to send by default: 1 MiB.
 const DefaultMinRate = 1 << 20
 
-// defaults returns the options of Open: the defaults, as changed by the given options.
+// defaults returns the default options of Open, with the given changes.
 func defaults(given []Option) source.Options {
 	o := source.Options{
 		Client: http.DefaultClient, MaxSize: DefaultMaxSize, Tail: 128 << 10,
@@ -48,13 +48,9 @@ func MaxSize(bytes int64) Option { return func(o *source.Options) { o.MaxSize = 
 // of units there, or its index.
 func Tail(bytes int) Option { return func(o *source.Options) { o.Tail = int64(max(bytes, 1)) } }
 
-// Head makes opening fetch the first bytes of the file, too, at the same time as the end. They stay
-// in memory. A caller that has to recognise the format by these bytes saves a request.
-func Head(bytes int) Option { return func(o *source.Options) { o.Head = int64(max(bytes, 0)) } }
-
-// Cache keeps the most recently used Blocks: at most the given number, of blockSize bytes each.
-// Reads are rounded to whole blocks, and each makes one request for each run of blocks that the
-// cache does not have. Without a cache, only the ends of the file are kept.
+// Cache keeps the most recently used blocks of the file: at most `blocks` blocks of blockSize bytes
+// each. Reads are rounded to whole blocks. Each read makes one request for each run of adjacent
+// blocks that are not in the cache. Without a cache, only the end of the file is kept.
 func Cache(blockSize, blocks int) Option {
 	return func(o *source.Options) { o.Block, o.Blocks = int64(max(blockSize, 1)), max(blocks, 1) }
 }
@@ -65,13 +61,13 @@ func Retry(tries int, wait time.Duration) Option {
 	return func(o *source.Options) { o.Tries, o.Wait = max(tries, 1), max(wait, 0) }
 }
 
-// Timeout sets how long a server may stay silent before a read fails, [DefaultTimeout] by default.
+// Timeout sets how long a server may send nothing before a read fails, [DefaultTimeout] by default.
 // The tries of a request share this time: with 4 tries and a minute, a try ends after 15 seconds
-// without a byte. The timeout is also the time by which a server may be slower than [MinRate]
+// without a byte. In addition, all requests together may take this time longer than [MinRate]
 // allows.
 func Timeout(d time.Duration) Option { return func(o *source.Options) { o.Timeout = d } }
 
-// MinRate sets how many bytes a server has to send in a second, [DefaultMinRate] by default. All
+// MinRate sets how many bytes per second a server has to send, [DefaultMinRate] by default. All
 // requests of a File together may take the timeout, one second for each request, and the time that
 // their bytes take at this rate. A request that would take longer ends and is not repeated.
 func MinRate(bytesPerSecond int64) Option {

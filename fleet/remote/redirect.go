@@ -39,11 +39,11 @@ func guarded(c *http.Client) *http.Client {
 	return &own
 }
 
-// inward returns an error for a redirect that leads inward: from a host elsewhere to one that only
-// this machine or its network reaches, or from this machine to its network, because a local port
-// may be forwarded to a server elsewhere. It also refuses host names with characters outside ASCII:
-// net/http converts such a name before it connects, and may get an address, for example from digits
-// in circles.
+// inward returns an error for a redirect that leads inward. Such a redirect goes from a server
+// elsewhere to this machine or its network, or from this machine to its network. (A port of this
+// machine may be forwarded to a server elsewhere.) inward also refuses host names with characters
+// outside ASCII. net/http converts such a name before it connects, and may get an address, for
+// example from digits in circles.
 func inward(ctx context.Context, from, to string) error {
 	if strings.ContainsFunc(to, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return fmt.Errorf("%w: the host in its address is not in ASCII", errRedirect)
@@ -59,7 +59,7 @@ func inward(ctx context.Context, from, to string) error {
 }
 
 // closeBy returns an address of a host that belongs to this machine or to its network, if the host
-// has one. A host name that does not resolve has no address, and cannot be reached either.
+// has one. A host name that does not resolve has no address. It cannot be reached either.
 func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, a := range addresses {
@@ -73,6 +73,8 @@ func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 // isLocal reports whether an address is one of this machine itself.
 func isLocal(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 
+// isCloseBy reports whether an address belongs to this machine or to its network, or is that of a
+// metadata service.
 func isCloseBy(a netip.Addr) bool {
 	a = embedded(a)
 	return isLocal(a) || a.IsLinkLocalUnicast() || a.IsMulticast() || metadata[a]

@@ -22,7 +22,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote"
 )
 
-// A server serves data and counts requests.
+// A server serves a file over HTTP and counts the requests.
 type server struct {
 	*httptest.Server
 	data     []byte
@@ -69,7 +69,8 @@ func open(t testing.TB, s *server, options ...remote.Option) *remote.File {
 	return f
 }
 
-// A file is what io.ReaderAt wants of it, whatever its size is beside that of its tail.
+// A File is a correct io.ReaderAt, for files that are shorter and longer than the tail that Open
+// fetches.
 func TestReadAt(t *testing.T) {
 	for _, size := range []int{0, 1, 9, 10, 11, 25, 29, 30, 31, 1000} {
 		for _, options := range [][]remote.Option{{}, {remote.Cache(7, 5)}, {remote.Cache(64, 1)}} {
@@ -90,7 +91,8 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// Opening takes one request, what it has fetched none, and a read elsewhere one.
+// Open makes one request. Reading the tail that Open has fetched makes none, and another read makes
+// one.
 func TestRequests(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Tail(2_000))
@@ -109,34 +111,7 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, remote.Stats{Requests: 2, Bytes: 2_000 + 97_500}, f.Stats())
 }
 
-// The beginning is fetched together with the end.
-func TestHead(t *testing.T) {
-	for _, size := range []int{0, 1, 9, 10, 11, 29, 31, 1000} {
-		s := serve(t, random(size))
-		f := open(t, s, remote.Tail(20), remote.Head(10))
-		require.Equal(t, int64(2), s.requests.Load())
-		require.NoError(t, iotest.TestReader(io.NewSectionReader(f, 0, f.Size()), s.data), "%d bytes", size)
-		s.requests.Store(0)
-		p := make([]byte, min(size, 10))
-		_, err := f.ReadAt(p, 0)
-		require.NoError(t, err)
-		require.Equal(t, s.data[:len(p)], p)
-		require.Zero(t, s.requests.Load())
-	}
-	s := serve(t, random(1000))
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Header.Get("Range") == "bytes=0-9" {
-			w.Header().Set("ETag", `"2"`)
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
-			return true
-		}
-		return false
-	}
-	_, err := remote.Open(t.Context(), s.URL, remote.Head(10))
-	require.ErrorIs(t, err, afdo.ErrChanged)
-}
-
-// Blocks are fetched once as long as the cache has room, and by one request all adjacent ones.
+// A block in the cache is not requested again. Adjacent blocks are requested with one request.
 func TestCache(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Tail(1), remote.Cache(1_000, 10))
@@ -157,13 +132,13 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// No byte is fetched twice as long as the cache has room, whatever the reads and the ends.
+// If the cache has room for the whole file, no byte is fetched twice, whatever is read and however
+// long the tail is.
 func TestCacheFetchesOnce(t *testing.T) {
 	s := serve(t, random(10_000))
 	r := rand.New(rand.NewPCG(45, 3))
 	for range 200 {
-		head, tail := r.IntN(3)*r.IntN(4_000), 1+r.IntN(4_000)
-		f := open(t, s, remote.Head(head), remote.Tail(tail), remote.Cache(1+r.IntN(2_000), 10_000))
+		f := open(t, s, remote.Tail(1+r.IntN(4_000)), remote.Cache(1+r.IntN(2_000), 10_000))
 		for range 30 {
 			off := r.IntN(10_000)
 			p := make([]byte, 1+r.IntN(10_000-off))
@@ -171,11 +146,11 @@ func TestCacheFetchesOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(s.data[off:off+len(p)], p))
 		}
-		require.LessOrEqual(t, f.Stats().Bytes, int64(10_000+max(0, head+tail-10_000)))
+		require.LessOrEqual(t, f.Stats().Bytes, int64(10_000))
 	}
 }
 
-// Many goroutines that want the same blocks ask for them once.
+// If many goroutines read the same blocks at the same time, each block is requested once.
 func TestCacheTogether(t *testing.T) {
 	s := serve(t, random(100_000))
 	f := open(t, s, remote.Tail(1), remote.Cache(1_000, 1_000))
@@ -194,7 +169,8 @@ func TestCacheTogether(t *testing.T) {
 	require.LessOrEqual(t, s.requests.Load(), int64(1+91))
 }
 
-// A file that is replaced gives an error, by whichever way the server lets us know.
+// Reading a file that was replaced on the server returns afdo.ErrChanged, for each way in which
+// servers identify a version.
 func TestChanged(t *testing.T) {
 	for name, s := range map[string]struct {
 		etag   string
@@ -224,7 +200,7 @@ func modified(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// What passes is tried again, what does not is not.
+// A request is repeated after a transient error, and not after other errors.
 func TestRetries(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  func(http.ResponseWriter, *server)
@@ -299,7 +275,8 @@ func ranged(text string) func(http.ResponseWriter, *server) {
 	}
 }
 
-// When it does not get better, the last error is told, without what is secret in the URL.
+// After the last try, the error of that try is returned. It does not contain the query of the URL,
+// which may be secret.
 func TestGivingUp(t *testing.T) {
 	s := serve(t, random(10))
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool { status(503)(w, s); return true }
@@ -319,7 +296,7 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// The end of the context ends what is going on, and what comes later.
+// Cancelling the context ends the current read, and later reads fail.
 func TestContext(t *testing.T) {
 	s := serve(t, random(1_000))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -341,7 +318,7 @@ func TestContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A server that is silent too long is asked again.
+// A request is repeated if the server sends nothing for too long.
 func TestTimeout(t *testing.T) {
 	s := serve(t, random(1_000))
 	f := open(t, s, remote.Tail(10), remote.Timeout(50*time.Millisecond))

@@ -26,7 +26,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// narrow is a source that waits before each answer, and sends 10 MB/s, all answers together.
+// narrow is a source with a latency and a bandwidth: it waits before each answer, and sends 10 MB/s
+// in all.
 type narrow struct {
 	memory
 	mu sync.Mutex
@@ -40,8 +41,9 @@ func (n *narrow) Fetch(ctx context.Context, r source.Range, known source.Version
 	return p, err
 }
 
-// BenchmarkSlices compares what compiles with slices of some units wait for if the blocks that they
-// read are kept, with what one waits for that downloads the file.
+// BenchmarkSlices compares two ways in which many compiles read the slices of some units. Either
+// they read blocks of the remote file through a cache, or they wait until one of them has
+// downloaded the file.
 func BenchmarkSlices(b *testing.B) {
 	for name, o := range map[string]synth.Options{"android": synth.Android, "bootstrap": synth.Bootstrap} {
 		var file bytes.Buffer
@@ -80,9 +82,10 @@ func BenchmarkSlices(b *testing.B) {
 	}
 }
 
-// BenchmarkLayouts tells what a file would have to hold for a compile to find what it needs in one
-// run of bytes: of each unit its slice, or the names of other units to which its records refer. It
-// is what 40 units take, scaled up to all of them. The time is that of fetching the slice of one.
+// BenchmarkLayouts measures how large a profile would be if a compile could fetch all that it needs
+// of a unit in one range of bytes. Each unit would contain either its slice, or the names of other
+// units' symbols to which its records refer. The size is measured for 40 units and scaled up to all
+// units. The time is that of fetching the slice of one unit.
 func BenchmarkLayouts(b *testing.B) {
 	profiles := map[string]func() *profile.Profile{
 		"android":   func() *profile.Profile { return synth.Profile(synth.Android) },
@@ -133,9 +136,10 @@ func encoded(b *testing.B, p *profile.Profile) []byte {
 	return file.Bytes()
 }
 
-// foreignNames is about how many bytes it takes to have with each unit the names and the IDs of
-// the symbols of other units to which its records refer, sorted, without what a name shares with
-// the one before.
+// foreignNames estimates the bytes that a unit needs to contain the names and IDs of other units'
+// symbols to which its records refer. It assumes that the names are sorted, and that each is stored
+// without the beginning that it shares with the name before it. The result is the sum over all
+// units.
 func foreignNames(p *profile.Profile) (size int) {
 	foreign := make(map[profile.UnitRef]map[string]bool)
 	for ref, f := range p.Functions() {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// A plain source knows no ranges from the end.
+// A plain source does not support requests for the last bytes of a file.
 type plain struct {
 	data    []byte
 	version string
@@ -40,7 +40,7 @@ func (p *plain) Fetch(_ context.Context, r source.Range, _ source.Version) (sour
 	return part, nil
 }
 
-// A source that cannot tell where the end begins takes one request more.
+// Open makes one more request if the source does not support requests for the last bytes of a file.
 func TestSourceWithoutRangesFromTheEnd(t *testing.T) {
 	for _, size := range []int{0, 1, 19, 20, 21, 1000} {
 		s := &plain{data: random(size), version: "1"}

@@ -17,13 +17,13 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// asHelper are the options of afdo-fetch.
+// asHelper are the options with which the program afdo-fetch opens a file.
 var asHelper = []remote.Option{blocks}
 
-// headers is a profile in the shape of synth.Android, and a quarter as large.
+// headers returns a profile like that of synth.Android with a quarter of its size.
 var headers = synth.Options{Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers}
 
-// memory is a source in memory, which many files share.
+// memory is a source that serves bytes in memory.
 type memory struct{ data []byte }
 
 func (memory) Name() string { return "memory" }
@@ -39,7 +39,8 @@ func (m memory) Fetch(_ context.Context, r source.Range, _ source.Version) (sour
 	return p, nil
 }
 
-// costs are what reading a unit costs, and what its text, with the names of all that it calls.
+// costs are the numbers of requests and bytes for reading one unit. unit is for opening the file
+// and loading the unit. text includes the names of all its callees.
 type costs struct{ unit, text remote.Stats }
 
 func costsOf(t testing.TB, s source.Source, path string, options ...remote.Option) (c costs, text string) {
@@ -59,9 +60,9 @@ func costsOf(t testing.TB, s source.Source, path string, options ...remote.Optio
 }
 
 // Any unit of a profile, with the names of all its callees, takes at most 12 requests, or 13 from a
-// file with an index: blocks that the cache has are not requested again, so one read may need
-// several requests, which run at the same time. The unit alone takes 3, or 4 if the list of units
-// is longer than what opening fetches.
+// file with an index. The unit alone takes 3 requests, or 4 if the list of units is longer than the
+// tail that Open fetches. One read may make several requests at the same time, because blocks in
+// the cache are not requested again.
 func TestEveryUnit(t *testing.T) {
 	shapes := map[string]synth.Options{"plain": synth.Medium}
 	if testenv.Sweep() {

@@ -31,13 +31,14 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// classes lists the errors that a helper's answer can represent; the index is the class of the
+// classes are the errors that a helper's answer can represent. The index is the class in the
 // answer.
 var classes = [...]error{1: errors.New("other"), 2: fault.ErrChanged, 3: fs.ErrNotExist, 4: fs.ErrPermission, 5: context.DeadlineExceeded}
 
+// other is the class of all errors that are not in classes.
 const other = 1
 
-// maxText limits the length of a file's name and version in bytes, and maxError the text of an
+// Limits in bytes. maxText limits the name and the version of a file, and maxError the text of an
 // error. An error may quote a header of the server, which may have 1 MB.
 const (
 	maxText  = 64 << 10
@@ -56,6 +57,7 @@ func (e *Error) Error() string { return e.text }
 // Is reports whether target is the error that e represents, such as fs.ErrNotExist.
 func (e *Error) Is(target error) bool { return e.class != other && target == classes[e.class] }
 
+// classOf returns the class of an error in a helper's answer.
 func classOf(err error) uint8 {
 	for class := other + 1; class < len(classes); class++ {
 		if errors.Is(err, classes[class]) {
@@ -65,7 +67,7 @@ func classOf(err error) uint8 {
 	return other
 }
 
-// writeAnswer writes an answer of the protocol with data, or with err if that is not nil.
+// writeAnswer writes an answer of the protocol: data, or err if that is not nil.
 func writeAnswer(w io.Writer, data []byte, err error) error {
 	head := make([]byte, 5, 5+maxText)
 	if err != nil {
@@ -113,6 +115,7 @@ func readText(r io.Reader) (string, error) {
 	return string(text[:max(n, 0)]), err
 }
 
+// ended replaces an error for the end of input by one that says that the helper has ended.
 func ended(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the helper has ended")
@@ -120,7 +123,7 @@ func ended(err error) error {
 	return err
 }
 
-// A Remote is a file on a server, as a helper has opened it.
+// A Remote is a file on a server that a helper has opened.
 type Remote interface {
 	io.ReaderAt
 	Size() int64
@@ -135,14 +138,14 @@ type Request struct {
 	Whole bool // the caller reads all of the file or nothing, so opening it should fetch little
 }
 
-// Limits limits the size of a server's files and the time that the server takes.
+// Limits are limits for a server: on the size of its files, and on the time that it takes.
 type Limits struct {
 	MaxSize int64         // the largest file in bytes; 0 for the helper's default
 	Timeout time.Duration // how long the server may stay silent; 0 for the helper's default
 	MinRate int64         // bytes that it has to send in a second; 0 for the helper's default
 }
 
-// limits are the limits of SetLimits, which apply to all files that Open opens.
+// limits are the limits that SetLimits has set. They apply to all files that Open opens.
 var limits Limits
 
 // SetLimits sets the limits for all files that [Open] opens from now on. The command calls it
@@ -241,6 +244,7 @@ func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	}
 }
 
+// answerTo reads the range of a question.
 func answerTo(f Remote, offset, n int64) reply {
 	buf := make([]byte, n)
 	got, err := f.ReadAt(buf, offset)

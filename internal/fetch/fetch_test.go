@@ -28,7 +28,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// The test is its own helper, under another name.
+// TestMain runs the test program as a helper if it was started under the name of one.
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "afdo-fetch") {
 		if strings.HasSuffix(os.Args[1], "/dies") {
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// withHelper puts the helper into PATH.
+// withHelper adds a folder with a helper program, which is this test program, to PATH.
 func withHelper(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -125,7 +125,7 @@ func TestOpenFails(t *testing.T) {
 	require.ErrorContains(t, err, "has ended")
 }
 
-// Reads of several goroutines are requests at the same time.
+// Reads of several goroutines make their requests at the same time.
 func TestTogether(t *testing.T) {
 	withHelper(t)
 	data := []byte(strings.Repeat("0123456789abcdef", 1000))
@@ -156,7 +156,7 @@ func TestTogether(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// Whoever goes through all of a file gets it as a whole after a while.
+// After many reads of a file, the whole file is fetched.
 func TestManyReads(t *testing.T) {
 	withHelper(t)
 	data := []byte(strings.Repeat("0123456789abcdef", 10_000))
@@ -210,7 +210,7 @@ func TestParseArguments(t *testing.T) {
 	}
 }
 
-// What is not of the protocol ends the helper.
+// A helper ends with an error when it gets a question that does not follow the protocol.
 func TestServeRefuses(t *testing.T) {
 	data := []byte("0123456789")
 	f := file{bytes.NewReader(data)}
@@ -234,7 +234,7 @@ func (file) Name() string { return "file" }
 
 func (file) Tag() string { return "7" }
 
-// A shown URL is the one that net/url makes without the parts that may be secret.
+// Shown returns what net/url makes of a URL without the parts that may be secret.
 func TestShown(t *testing.T) {
 	for _, path := range []string{
 		"https://host/a.afdo", "http://u:p@host:8080/a/b@c.afdo?token=x#y", "https://[::1]:80/a", "s3://bucket/key?sig=x", "gs://my_bucket/a%20b",

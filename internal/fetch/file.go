@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -33,7 +32,6 @@ type File struct {
 
 	reads atomic.Int64             // number of calls of ReadAt
 	once  sync.Once                // guards readAll
-	head  atomic.Pointer[[]byte]   // the first bytes of the file, once they have been read
 	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, if it is in memory
 }
 
@@ -118,18 +116,14 @@ func (f *File) Tag() string { return f.tag }
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// maxHead is the maximum length in bytes of a first read whose result is kept in memory. Callers
-// read the beginning to recognise the format, and Keep need not fetch it again.
-const maxHead = 4 << 10
-
-// chunkSize is the maximum number of bytes of one question, and the size of the chunks in which a
-// whole file is kept in memory. So a server that claims a large size, but sends little, costs the
+// chunkSize is the largest number of bytes in one question. If a whole file is kept in memory, it
+// is kept in chunks of this size. So a server that claims a large size, but sends little, costs the
 // memory of one chunk.
 const chunkSize = 32 << 20
 
-// A caller that makes more than manyReads reads, and more than one for each readShare bytes of the
-// file, probably reads all of it. Fetching the whole file is faster then. Files above maxWhole are
-// not kept in memory.
+// Limits for fetching the whole file. A caller probably reads all of it if it makes more than
+// manyReads reads, and more than one read for each readShare bytes of the file. Fetching the whole
+// file is faster then. Files above maxWhole bytes are not kept in memory.
 const (
 	manyReads = 32
 	readShare = 1 << 20
@@ -153,10 +147,6 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 		n = copyChunks(p, *all, off)
 	} else {
 		n, err = f.askAll(p, off)
-		if err == nil && off == 0 && n <= maxHead {
-			head := bytes.Clone(p[:n])
-			f.head.CompareAndSwap(nil, &head)
-		}
 	}
 	if err == nil && short {
 		err = io.EOF
@@ -172,17 +162,13 @@ func (f *File) Keep() {
 	}
 }
 
+// readAll fetches the whole file into memory.
 func (f *File) readAll() {
 	var chunks [][]byte
 	for off := int64(0); off < f.size; off += chunkSize {
-		chunk, known := make([]byte, min(chunkSize, f.size-off)), 0
-		if head := f.head.Load(); off == 0 && head != nil {
-			known = copy(chunk, *head)
-		}
-		if known < len(chunk) {
-			if _, err := f.ask(chunk[known:], off+int64(known)); err != nil {
-				return
-			}
+		chunk := make([]byte, min(chunkSize, f.size-off))
+		if _, err := f.ask(chunk, off); err != nil {
+			return
 		}
 		chunks = append(chunks, chunk)
 	}
@@ -208,8 +194,8 @@ func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ask reads a range of at most chunkSize bytes through the helper: it sends a question and waits
-// for the answers to earlier questions, then for its own.
+// ask reads a range of at most chunkSize bytes through the helper. It sends a question, waits until
+// the answers to earlier questions have been read, and reads its own answer.
 func (f *File) ask(p []byte, off int64) (int, error) {
 	before, done, err := f.question(off, len(p))
 	if err != nil {
@@ -252,8 +238,8 @@ func (f *File) question(off int64, n int) (before, done chan struct{}, err error
 	return before, f.last, nil
 }
 
-// isBroken returns the error after which the helper cannot be used. If there is none yet, it sets
-// that error to now, which may be nil.
+// isBroken returns the error after which the helper cannot be used. If there is none yet, it
+// becomes now, which may be nil.
 func (f *File) isBroken(now error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -263,6 +249,7 @@ func (f *File) isBroken(now error) error {
 	return f.broken
 }
 
+// isClosed reports whether Close was called.
 func (f *File) isClosed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 )
 
 // guardedAzure returns a bucket of Azure whose client applies the limits of [guard]. The transport
-// of an existing client cannot be changed. So it makes another client for the same URL, with the
-// credentials that gocloud takes from the environment.
+// of an existing client cannot be changed. So guardedAzure makes a new client for the URL of the
+// given one. The new client uses the credentials that gocloud takes from the environment.
 func guardedAzure(ctx context.Context, client *container.Client, name string) (*blob.Bucket, error) {
 	options := &container.ClientOptions{}
 	options.Transport = &http.Client{Transport: timed{guarded(http.DefaultTransport)}}
@@ -49,8 +49,8 @@ func guardedAzure(ctx context.Context, client *container.Client, name string) (*
 	return azureblob.OpenBucket(ctx, client, nil)
 }
 
-// A timed is a transport that adds 1970 as the time to a response that has no Last-Modified or
-// X-Ms-Creation-Time. gocloud would panic without them.
+// timed is an HTTP transport that adds Last-Modified and X-Ms-Creation-Time to responses without
+// these headers, with the time 1970. Without them, gocloud would panic.
 type timed struct{ http.RoundTripper }
 
 func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -63,7 +63,8 @@ func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// azureService is Azure Blob Storage. It does not support ranges that count from the end.
+// azureService is the service for Azure Blob Storage. It does not support requests for the last
+// bytes of an object.
 type azureService struct{}
 
 func (azureService) prepare(_ context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {

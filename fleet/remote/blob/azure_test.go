@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/blob"
 )
 
-// azureStore is a store on Azurite, the emulator of Azure Storage.
+// azureStore returns a store on Azurite, the emulator of Azure Storage.
 func azureStore(t testing.TB) store {
 	program := optional(t, "azurite-blob")
 	quiet(t)

@@ -23,14 +23,14 @@ import (
 
 const key = "day/all.afdo"
 
-// A store is where tests put an object and open it.
+// A store is an object store for tests. They put an object into it and open the object.
 type store struct {
 	put  func(t testing.TB, data []byte)
 	open func(ctx context.Context, opts ...remote.Option) (*remote.File, error)
 	plus int64 // requests that opening takes beside one
 }
 
-// memory is a store of the process.
+// memory returns a store in the memory of the test process.
 func memory(t testing.TB) store {
 	bucket := memblob.OpenBucket(nil)
 	t.Cleanup(func() { _ = bucket.Close() })
@@ -48,7 +48,7 @@ func put(t testing.TB, bucket *gocloud.Bucket, data []byte) {
 	require.NoError(t, bucket.WriteAll(t.Context(), key, data, nil))
 }
 
-// folder is a store of files.
+// folder returns a store whose objects are files in a folder.
 func folder(t testing.TB) store {
 	path := filepath.Join(t.TempDir(), "all.afdo")
 	return store{
@@ -60,7 +60,7 @@ func folder(t testing.TB) store {
 	}
 }
 
-// stores are those that each test runs on.
+// stores are the stores with which each test runs.
 var stores = map[string]func(testing.TB) store{"memory": memory, "folder": folder, "s3": s3Store, "gs": gsStore, "azure": azureStore}
 
 func onStores(t *testing.T, test func(t *testing.T, s store)) {
@@ -70,7 +70,7 @@ func onStores(t *testing.T, test func(t *testing.T, s store)) {
 	}
 }
 
-// bytesOf returns n bytes of no pattern that matters here.
+// bytesOf returns n bytes for the content of an object.
 func bytesOf(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
@@ -79,7 +79,8 @@ func bytesOf(n int) []byte {
 	return data
 }
 
-// A file is what io.ReaderAt wants of it, whatever its size is beside that of its tail.
+// A File is a correct io.ReaderAt, for objects that are shorter and longer than the tail that Open
+// fetches.
 func TestReadAt(t *testing.T) {
 	onStores(t, func(t *testing.T, s store) {
 		for _, size := range []int{0, 1, 19, 20, 21, 500} {
@@ -96,7 +97,8 @@ func TestReadAt(t *testing.T) {
 	})
 }
 
-// An object that is replaced, by one of the same size or another, or removed, gives an error.
+// Reading returns an error if the object was replaced, by one of the same or of another size, or
+// removed.
 func TestChanged(t *testing.T) {
 	onStores(t, func(t *testing.T, s store) {
 		for _, size := range []int{1000, 999, 1001, 10, 0} {
@@ -137,7 +139,8 @@ func TestContext(t *testing.T) {
 	})
 }
 
-// Opening and a unit take three requests together where a store serves the end of a file.
+// Opening an object and reading a unit takes three requests in all, if the store supports requests
+// for the last bytes of an object.
 func TestUnitRequests(t *testing.T) {
 	onStores(t, func(t *testing.T, s store) {
 		for _, indexed := range []bool{false, true} {
@@ -152,7 +155,8 @@ func TestUnitRequests(t *testing.T) {
 	})
 }
 
-// readUnit reads a unit and its symbols.
+// readUnit opens an object, reads a unit and its symbols, and returns the number of requests and
+// bytes.
 func readUnit(t testing.TB, s store, path string) remote.Stats {
 	t.Helper()
 	f, err := s.open(t.Context())

@@ -25,8 +25,8 @@ func refused(err error) (status int, text string) {
 	return 0, fmt.Sprint(err)
 }
 
-// fault converts an error of a service to one with the name of the object and, if possible, a class
-// that callers test for.
+// fault converts an error of a service. The result has the name of the object and, if possible, a
+// class that callers test for.
 func (o *object) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &source.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
@@ -45,7 +45,7 @@ func (o *object) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("blob: %s: %w", o.name, err)
 }
 
-// bare removes the outer error of gocloud, which adds the key and a code to the service's error.
+// bare removes gocloud's outer error, which adds the key and a code to the error of the service.
 func bare(err error) error {
 	if wrapped, ok := err.(interface{ Unwrap() []error }); ok {
 		return wrapped.Unwrap()[0]

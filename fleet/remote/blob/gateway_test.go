@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// start runs a server until the test ends, and returns its address once it listens there.
+// start runs a server until the test ends. It returns the server's address once the server accepts
+// connections.
 func start(t testing.TB, command func(address, port string) *exec.Cmd) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -48,7 +49,7 @@ func start(t testing.TB, command func(address, port string) *exec.Cmd) string {
 	return ""
 }
 
-// A proxy stands before a server and counts what reads of it.
+// A proxy forwards requests to a server and counts the requests that read objects.
 type proxy struct {
 	*httptest.Server
 	requests atomic.Int64
@@ -74,7 +75,7 @@ func before(t testing.TB, address string) *proxy {
 	return p
 }
 
-// optional returns the path of a server that a CI need not have.
+// optional returns the path of a server program. It skips the test if the program is not installed.
 func optional(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -84,7 +85,8 @@ func optional(t testing.TB, name string) string {
 	return path
 }
 
-// quiet keeps libraries from looking for credentials around the machine.
+// quiet sets the environment so that the stores' libraries do not search the machine for
+// credentials.
 func quiet(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{
@@ -96,13 +98,13 @@ func quiet(t testing.TB) {
 	}
 }
 
-// An s3 is a versitygw with a proxy before it.
+// An s3 is a running versitygw, which is a server for S3's protocol, with a proxy in front of it.
 type s3 struct {
 	*proxy
 	address string
 }
 
-// startS3 starts the gateway with one bucket, and puts credentials into the environment.
+// startS3 starts an S3 server with one bucket, and sets the credentials for it in the environment.
 func startS3(t testing.TB) *s3 {
 	t.Helper()
 	program := testenv.Tool(t, "versitygw")
@@ -119,12 +121,12 @@ func startS3(t testing.TB) *s3 {
 	return &s3{before(t, address), address}
 }
 
-// url is the URL of an object, through the proxy.
+// url returns the URL of an object, through the proxy.
 func (s *s3) url(key string) string {
 	return "s3://bucket/" + key + "?" + url.Values{"endpoint": {s.URL}, "use_path_style": {"true"}}.Encode()
 }
 
-// direct is the URL of the bucket, past the proxy.
+// direct returns the URL of the bucket on the server itself, without the proxy.
 func (s *s3) direct() string {
 	return "s3://bucket?" + url.Values{"endpoint": {"http://" + s.address}, "use_path_style": {"true"}}.Encode()
 }

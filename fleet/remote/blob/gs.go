@@ -49,7 +49,7 @@ func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	return opener.OpenBucketURL(ctx, u)
 }
 
-// gsService is Google Cloud Storage. The version is the generation.
+// gsService is the service for Google Cloud Storage. Versions of objects are generation numbers.
 type gsService struct{}
 
 func (gsService) prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {
@@ -86,6 +86,8 @@ func (gsService) part(reader *blob.Reader, p *source.Part) (bool, error) {
 	return true, nil
 }
 
+// describeGS sets the range, the size and the version of a part from the response of Google Cloud
+// Storage.
 func describeGS(r *storage.Reader, p *source.Part) {
 	p.Low, p.Size = r.Attrs.StartOffset, r.Attrs.Size
 	p.High = p.Low + r.Remain()

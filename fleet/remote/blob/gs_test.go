@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/blob"
 )
 
-// gsStore is a store on an imitation of Google Cloud Storage.
+// gsStore returns a store on an imitation of Google Cloud Storage.
 func gsStore(t testing.TB) store {
 	program := optional(t, "fake-gcs-server")
 	quiet(t)

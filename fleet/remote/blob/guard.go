@@ -11,15 +11,16 @@ import (
 	"gocloud.dev/blob/s3blob"
 )
 
-// Limits on what a server can send beside the object. The stores' libraries read all of an error
-// response, and of a description of an object, into memory.
+// Limits in bytes on what a server can send besides the content of an object. The stores' libraries
+// read error responses, and descriptions of objects, completely into memory.
 const (
 	maxErrorBody = 64 << 10
 	maxHeader    = 256 << 10
 )
 
-// guardedS3 returns a bucket whose client applies the limits, and follows no redirect: the store's
-// library would follow them without end. The URL of such a bucket can name any server.
+// guardedS3 replaces the client of a bucket of S3. The new client applies the limits of [guard] and
+// follows no redirects. The store's library would follow them without end. A user's URL can make
+// the library connect to any server, so servers are not trusted.
 func guardedS3(ctx context.Context, bucket *blob.Bucket, client *s3.Client, name string) (*blob.Bucket, error) {
 	options := client.Options()
 	transport := http.DefaultTransport
@@ -36,8 +37,8 @@ func guardedS3(ctx context.Context, bucket *blob.Bucket, client *s3.Client, name
 	return s3blob.OpenBucket(ctx, s3.New(options), name, nil)
 }
 
-// A guard is a transport that limits the body of each response but of those with a part of an
-// object.
+// A guard is an HTTP transport that limits the body of each response. It does not limit responses
+// that contain a range of an object.
 type guard struct{ http.RoundTripper }
 
 // guarded returns a transport that limits what a server can send, see [guard].
@@ -50,9 +51,9 @@ func guarded(transport http.RoundTripper) http.RoundTripper {
 	return guard{transport}
 }
 
-// RoundTrip sends a request. A successful request for a range is not limited: package remote reads
-// no more of the response than the range that it asked for. Azure's client asks in the header
-// X-Ms-Range.
+// RoundTrip sends a request. The response to a successful request for a range is not limited,
+// because package remote reads no more of it than the range. Azure's client requests a range with
+// the header X-Ms-Range.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := g.RoundTripper.RoundTrip(r)
 	switch {

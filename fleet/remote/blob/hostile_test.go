@@ -24,7 +24,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// hostileStore starts a server with S3's protocol, and returns the URL of an object.
+// hostileStore starts a server with S3's protocol whose answers come from a handler. It returns the
+// URL of an object there.
 func hostileStore(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	quiet(t)
@@ -38,7 +39,7 @@ func hostileStore(t *testing.T, answer http.HandlerFunc) string {
 	return "s3://bucket/" + key + "?" + url.Values{"endpoint": {server.URL}, "use_path_style": {"true"}}.Encode()
 }
 
-// hostileGS is hostileStore for the protocol of Google Cloud Storage, where a generation takes the
+// hostileGS is like hostileStore for Google Cloud Storage, where a generation number takes the
 // place of the ETag.
 func hostileGS(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
@@ -50,8 +51,8 @@ func hostileGS(t *testing.T, answer http.HandlerFunc) string {
 	return "gs://bucket/" + key
 }
 
-// hostileAzure is hostileStore for the protocol of Azure Storage, which has a header of its own for
-// ranges.
+// hostileAzure is like hostileStore for Azure Storage, which requests ranges in a header of its
+// own.
 func hostileAzure(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	quiet(t)
@@ -82,13 +83,13 @@ func (w withGeneration) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// honest answers with the range that was asked for.
+// honest answers a request with the range of data that it asks for.
 func honest(w http.ResponseWriter, r *http.Request, data []byte) {
 	w.Header().Set("ETag", `"one"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// part answers with a range, whatever was asked for.
+// part answers a request with the given range and body, whatever the request asks for.
 func part(w http.ResponseWriter, contentRange string, body []byte) {
 	w.Header().Set("ETag", `"one"`)
 	w.Header().Set("Content-Range", contentRange)
@@ -96,7 +97,7 @@ func part(w http.ResponseWriter, contentRange string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// endless writes a body until the client has had enough.
+// endless writes a body until the client closes the connection.
 func endless(w http.ResponseWriter) {
 	block := make([]byte, 1<<20)
 	for range 4 << 10 {
@@ -106,7 +107,7 @@ func endless(w http.ResponseWriter) {
 	}
 }
 
-// falseAnswers are servers that lie. n is the number of the request.
+// falseAnswers are handlers of servers that give wrong answers. n is the number of the request.
 var falseAnswers = map[string]func(w http.ResponseWriter, r *http.Request, n int64, data []byte){
 	"another range": func(w http.ResponseWriter, _ *http.Request, _ int64, data []byte) {
 		part(w, fmt.Sprintf("bytes 5-14/%d", len(data)), data[5:15])
@@ -295,14 +296,15 @@ func readRemote(ctx context.Context, url string, paths []string) ([]string, erro
 	return symbolsOf(r, paths)
 }
 
-// A store that lies gives an error or the object, within the bounds for memory.
+// For a store with wrong answers, reading returns an error or the right symbols, and uses no more
+// memory than the limit.
 func TestS3FalseAnswers(t *testing.T) { testFalseAnswers(t, hostileStore) }
 
 func TestGSFalseAnswers(t *testing.T) { testFalseAnswers(t, hostileGS) }
 
 func TestAzureFalseAnswers(t *testing.T) { testFalseAnswers(t, hostileAzure) }
 
-// The client that applies the limits has the credentials of the environment.
+// The client for Azure that limits the server's answers uses the credentials of the environment.
 func TestAzureConnectionString(t *testing.T) {
 	var authorized atomic.Value
 	data := bytesOf(1000)

@@ -93,6 +93,7 @@ func withoutEmptyBody(p source.Part) source.Part {
 	return p
 }
 
+// prepare changes a request to use the range and the known version, whatever the service is.
 func prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) error {
 	for _, s := range services {
 		if ok, err := s.prepare(ctx, as, r, known); ok {
@@ -122,7 +123,8 @@ func changedAt(t time.Time) source.Version {
 	return source.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
 }
 
-// size requests the size and the version of the object without its content.
+// size requests the size and the version of the object, for services without requests for the last
+// bytes.
 func (o *object) size(ctx context.Context) (source.Part, error) {
 	a, err := o.bucket.Attributes(ctx, o.key)
 	if err != nil {

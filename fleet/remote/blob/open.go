@@ -59,6 +59,7 @@ func split(u *url.URL) (bucket *url.URL, key string) {
 	return &b, key
 }
 
+// openBucket opens the bucket with the given URL, with limits on what its server can send.
 func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	if u.Scheme == gcsblob.Scheme {
 		return openGS(ctx, u)

@@ -27,7 +27,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// s3Store is a store on a real S3 server.
+// s3Store returns a store on a real S3 server.
 func s3Store(t testing.TB) store { return startS3(t).store(t) }
 
 func (s *s3) store(t testing.TB) store {
@@ -42,7 +42,7 @@ func (s *s3) store(t testing.TB) store {
 	}
 }
 
-// What counts is what the server sees.
+// The server counts as many requests as File.Stats returns: at most three for a unit.
 func TestS3Requests(t *testing.T) {
 	server := startS3(t)
 	s := server.store(t)
@@ -57,7 +57,7 @@ func TestS3Requests(t *testing.T) {
 	}
 }
 
-// BenchmarkS3Unit opens an object and reads a unit over 20 ms of latency.
+// BenchmarkS3Unit opens an object and reads a unit, with a latency of 20 ms for each request.
 func BenchmarkS3Unit(b *testing.B) {
 	for name, size := range map[string]synth.Options{"medium": synth.Medium, "bootstrap": synth.Bootstrap} {
 		for _, indexed := range []bool{false, true} {
@@ -84,7 +84,8 @@ func BenchmarkS3Unit(b *testing.B) {
 	}
 }
 
-// A request insists on the ETag, so that the server says that the object is another one.
+// Requests contain the ETag of the object that was opened. If the object was replaced, the server
+// refuses them.
 func TestS3Insists(t *testing.T) {
 	server := startS3(t)
 	s := server.store(t)
@@ -101,7 +102,7 @@ func TestS3Insists(t *testing.T) {
 	require.Equal(t, http.StatusPreconditionFailed, status.Load())
 }
 
-// observed notes the status of what a handler answers.
+// observed returns a handler like h that stores the status of each answer.
 func observed(h http.Handler, status *atomic.Value) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(&observer{w, status}, r) })
 }
@@ -116,7 +117,7 @@ func (o *observer) WriteHeader(code int) {
 	o.ResponseWriter.WriteHeader(code)
 }
 
-// What breaks off is asked for again, and so is what the server has no time for.
+// A request is repeated if its answer breaks off, and if the server is overloaded.
 func TestS3Retries(t *testing.T) {
 	server := startS3(t)
 	s := server.store(t)
@@ -147,7 +148,7 @@ func TestS3Retries(t *testing.T) {
 	}
 }
 
-// half answers with half of what a server does.
+// half forwards a request to a server and answers with the first half of the server's answer.
 func half(address string, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
@@ -164,7 +165,7 @@ func half(address string, w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// Errors say what is wrong, and never the query of the URL.
+// Errors name the cause, and never contain the query of the URL.
 func TestS3Errors(t *testing.T) {
 	server := startS3(t)
 	server.store(t).put(t, bytesOf(100))
@@ -190,7 +191,8 @@ func TestS3Errors(t *testing.T) {
 	require.ErrorContains(t, fails("s3://bucket/"+key), "region")
 }
 
-// A URL of an object is as good as a path for the command, which starts the helper for it.
+// The command afdo accepts the URL of an object in place of a path. It starts the helper program
+// for it.
 func TestCommand(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()

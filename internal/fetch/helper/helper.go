@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
-// The size of the cache for ranges of a file: 16 MiB, enough for a few units.
+// Size of the cache for ranges of a file: 16 MiB, enough for a few units.
 const (
 	blockSize = 16 << 10
 	numBlocks = 1024

@@ -75,7 +75,6 @@ type Options struct {
 	Source  Source // nil for the URL that is opened
 	Client  *http.Client
 	MaxSize int64
-	Head    int64
 	Tail    int64
 	Block   int64
 	Blocks  int
@@ -116,5 +115,5 @@ func (p *Part) Fits(r Range) error {
 }
 
 // Use returns the option of package remote that reads from a Source in place of a URL. Closing the
-// remote.File closes the Source, and so does opening it if that fails.
+// remote.File closes the Source. If opening the file fails, that closes the Source, too.
 func Use(s Source) func(*Options) { return func(o *Options) { o.Source = s } }
