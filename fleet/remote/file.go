@@ -130,8 +130,8 @@ func (f *File) read(p []byte, off int64) (int, error) {
 	return f.fill(p, off)
 }
 
-// fill reads a range within the file without the cache. It requests the bytes before the tail, which
-// Open has fetched.
+// fill reads a range within the file without the cache. It requests the bytes before the tail. Open
+// has fetched the tail.
 func (f *File) fill(p []byte, low int64) (int, error) {
 	high := low + int64(len(p))
 	to := high

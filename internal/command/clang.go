@@ -7,12 +7,8 @@ import (
 	"strings"
 )
 
-// isClang reports whether a program is clang or clang++ by its name, which may have a target before
-// it and a version after it, or by the name of the file to which the program is a symbolic link.
-func isClang(word, dir string) bool { return isNamed(word, dir, hasClangName) }
-
 // isNamed reports whether fits accepts the name of a program, or the name of the file to which the
-// program is a symbolic link.
+// program's symbolic link leads.
 func isNamed(word, dir string, fits func(word string) bool) bool {
 	if fits(word) {
 		return true
@@ -25,6 +21,8 @@ func isNamed(word, dir string, fits func(word string) bool) bool {
 	return err == nil && target != path && fits(target)
 }
 
+// hasClangName reports whether a name is that of clang or clang++, with an optional target before
+// it and an optional version after it.
 func hasClangName(word string) bool {
 	name := baseCompilerName(word)
 	return name == "clang" || name == "clang++"
@@ -39,7 +37,7 @@ const (
 // clangProfiles lists the beginnings of all options with which clang reads a profile.
 var clangProfiles = []string{SampleUse, "-fauto-profile=", InstrUse, "-fprofile-instr-use="}
 
-// readClang records an option that GCC does not have, or to which clang gives another meaning. It
+// readClang handles an option that GCC does not have, or that means something else for clang. It
 // returns false for other options.
 func (c *Line) readClang(option string) bool {
 	for _, prefix := range clangProfiles {
@@ -79,9 +77,9 @@ func (c *Line) isProfileOption(option string) bool {
 }
 
 // wordsHide reports whether the preprocessed sources may lack names of functions that clang looks
-// up in the profile. This is so with modules, with precompiled headers, and with options to match
-// functions of similar names. It also reports -working-directory, with which clang would not find
-// the slice.
+// up in the profile. Reasons are modules, precompiled headers, and options to match functions of
+// similar names. wordsHide also returns true for -working-directory, because clang would not find
+// the slice in another folder.
 func (c *Line) wordsHide() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool {
 		switch {

@@ -56,7 +56,8 @@ type Line struct {
 	frontEnd    bool // clang's command for its own front end
 }
 
-// A word is an argument of the compiler, together with the next argument if that is its value.
+// A word is an argument of the compiler. If the next argument is the value of an option, the word
+// includes it.
 type word struct {
 	text     string
 	value    string
@@ -66,7 +67,7 @@ type word struct {
 	source   *language // language, if the word is a file that is compiled
 }
 
-// A stage is the last step of compilation that a command runs.
+// A stage is the last step that a command runs, such as preprocessing or linking.
 type stage uint8
 
 const (
@@ -85,8 +86,8 @@ func Parse(argv []string, dir string) *Line {
 	if len(argv) > 0 {
 		c.Compiler, c.Args = argv[0], argv[1:]
 	}
-	c.Clang = isClang(c.Compiler, dir)
-	if !c.Clang && !isCompiler(c.Compiler, dir) {
+	c.Clang = isNamed(c.Compiler, dir, hasClangName)
+	if !c.Clang && !isNamed(c.Compiler, dir, hasCompilerName) {
 		c.Reason = NoGCC
 		return c
 	}
@@ -112,16 +113,16 @@ func (c *Line) Path(name string) string {
 	return filepath.Join(c.Dir, name)
 }
 
-// Limits of response files, against files that include themselves and against huge ones: the
-// nesting, the size in bytes of each, and the number of words in all.
+// Limits for response files: the depth of files that include each other, the size of each file in
+// bytes, and the number of words of the command line in all.
 const (
 	maxResponseDepth = 16
 	maxResponseSize  = 16 << 20
 	maxWords         = 1 << 20
 )
 
-// expand appends arguments to c.words. It replaces each response file by its content. GCC takes the
-// name of a response file that cannot be read for a source.
+// expand appends arguments to c.words, with the content of each response file in place of its name.
+// If a response file cannot be read, GCC takes its name for a source, and so does expand.
 func (c *Line) expand(args []string, depth int) {
 	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
 		w := word{text: args[i], at: i}
@@ -175,6 +176,7 @@ func (c *Line) read(w *word) {
 	}
 }
 
+// readOption handles an option without a value in the next argument.
 func (c *Line) readOption(option string) {
 	if c.Clang && c.readClang(option) {
 		return
@@ -207,7 +209,7 @@ func (c *Line) readOption(option string) {
 	}
 }
 
-// readJoined parses an option whose value is in the same argument.
+// readJoined handles an option that has its value in the same argument, such as -flto=auto.
 func (c *Line) readJoined(option string) {
 	for _, o := range []struct {
 		prefix string
@@ -233,8 +235,11 @@ func (c *Line) readJoined(option string) {
 	}
 }
 
+// setProfile sets the profile of the command. It replaces an earlier option that turns the profile
+// off.
 func (c *Line) setProfile(file string) { c.Profile, c.declined = file, false }
 
+// readFile handles the name of a file, which may be a source.
 func (c *Line) readFile(w *word) {
 	w.option = c.language
 	if w.text == "-" {
@@ -295,10 +300,10 @@ func (c *Line) judge() Reason {
 	return ""
 }
 
-// isOfTrial reports whether configure, CMake or Meson generated a source to test what the compiler
-// can do. Such a source is compiled without the profile, which must not change the result. Besides,
-// old configure scripts look for their object among the files called conftest.*, and would take the
-// profile that is written beside it for the object.
+// isOfTrial reports whether a source tests what the compiler can do: configure, CMake or Meson
+// generated it. Such a source is compiled without the profile, which must not change the result. In
+// addition, old configure scripts take any file conftest.* for the object, and a profile is written
+// beside the object.
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)
@@ -311,14 +316,15 @@ func (c *Line) isOfTrial(source string) bool {
 }
 
 // readOnce reports whether a source can be read only once, such as /dev/stdin or a named pipe. If
-// the launcher read it, the compiler could not.
+// the launcher afdo exec read it, the compiler could not.
 func (c *Line) readOnce(source string) bool {
 	info, err := os.Stat(c.Path(source))
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() || strings.HasPrefix(filepath.ToSlash(source), "/dev/")
 }
 
-// WithProfile returns the command line with another profile: it replaces the last profile option,
-// or adds one as the first option. If file is "", it only removes the last profile option.
+// WithProfile returns the command line with another profile. It replaces the last option for a
+// profile, or adds one before all other options. If file is "", it only removes the last option for
+// a profile.
 func (c *Line) WithProfile(file string) []string {
 	var option []string
 	if file != "" {
@@ -357,7 +363,7 @@ func (c *Line) CheckArgs() []string {
 	return append(c.argsFor(func(*word) bool { return true }), "-w", "-fsyntax-only")
 }
 
-// argsFor returns the arguments that affect how sources are compiled, and those sources that wanted
+// argsFor returns the arguments that affect how sources are compiled, and the sources that wanted
 // accepts. It leaves out arguments that select the kind or the path of the output.
 func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	var args []string
@@ -378,8 +384,8 @@ func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	return args
 }
 
-// forPreprocessor reports whether argsFor keeps an option: it does not select an output of the
-// compiler.
+// forPreprocessor reports whether an option affects how sources are compiled. It returns false for
+// options that select the outputs of the compiler.
 func forPreprocessor(option string) bool {
 	switch option {
 	case "--", "-c", "-S", "-P", "-C", "-CC", "-MD", "-MMD", "-MP", "-MG", "-MV", "-v", "-fdirectives-only",

@@ -70,7 +70,7 @@ func TestCompilerNames(t *testing.T) {
 		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
 		"clang": false, "clang++": false, "icc": false, "gfortran": true, "x86_64-linux-gnu-gfortran-12": true, "gdc": true, "ld": false, "gcc-ar": false, "": false, "tcc": false,
 	} {
-		assert.Equal(t, want, isCompiler(name, "/nowhere"), name)
+		assert.Equal(t, want, isNamed(name, "/nowhere", hasCompilerName), name)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestWrappers(t *testing.T) {
 	assert.Equal(t, []string{"A=1", "CPATH=x"}, parse("env A=1 nice CPATH=x gcc -c a.c").Settings)
 }
 
-// TestCompilerLink has a link of another name to a compiler.
+// The last -O option of a command line is its level.
 func TestLevel(t *testing.T) {
 	for level, line := range map[string]string{"": "gcc -c a.c", "-O0": "gcc -O2 -c a.c -O0", "-O2": "gcc -O1 -O2 -c a.c -o -O3", "-O": "gcc -O -c a.c"} {
 		c := Parse(strings.Fields(line), "/")
@@ -173,7 +173,7 @@ func TestSplitResponse(t *testing.T) {
 	}
 }
 
-// Meson checks the compiler in a folder of its own.
+// Meson's checks of the compiler are recognised by the folder of their sources.
 func TestTrialOfMeson(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build")
 	assert.Equal(t, Trial, Parse([]string{"cc", "sanitycheckc.c", "-o", "x"}, filepath.Join(dir, "meson-private")).Reason)

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What one run of the compiler takes is one compile, and the modules of sources that come first are
-// there for those that follow.
+// If a command has several sources, each is compiled by a command of its own, except for languages
+// whose compilers take all sources at once. Fortran sources find the modules of the sources before
+// them.
 func TestSeveralSources(t *testing.T) {
 	for line, want := range map[string]struct{ compiles, to, before string }{
 		"gcc -O2 -c a.c b.c":                {"a.c b.c", "gcc -O2 b.c -g -c -o d/u.o", ""},

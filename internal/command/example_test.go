@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 )
 
-// A build tool asks what a command of its own compiles, and where to.
+// A build tool asks which sources a command compiles, and to which object.
 func ExampleParse() {
 	dir := filepath.FromSlash("/src/shop")
 	c := command.Parse([]string{"nice", "ccache", "g++", "-O2", "-Iinclude", "-c", "cart.cc", "-o", "out/cart.o"}, dir)

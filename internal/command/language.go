@@ -59,9 +59,10 @@ var languages = []*language{
 	{name: "COBOL", options: "cobol", suffixes: ".cob .cbl .COB .CBL", hidden: true, foreign: true},
 }
 
-// A languageTable finds languages by an option and by a suffix.
+// A languageTable finds a language by the value of option -x and by the suffix of a file.
 type languageTable struct{ byOption, bySuffix map[string]*language }
 
+// knownLanguages returns the table of all languages.
 var knownLanguages = sync.OnceValue(func() languageTable {
 	t := languageTable{make(map[string]*language), make(map[string]*language)}
 	for _, l := range languages {
@@ -84,7 +85,7 @@ func languageOf(option, file string) *language {
 	return knownLanguages().bySuffix[filepath.Ext(file)]
 }
 
-// Options of -x, and suffixes of files, that make GCC precompile a header.
+// Values of -x, and suffixes of files, for which GCC precompiles a header.
 var (
 	headerOptions  = []string{"c-header", "c++-header", "c++-system-header", "c++-user-header"}
 	headerSuffixes = []string{".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"}

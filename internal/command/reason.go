@@ -3,7 +3,7 @@ package command
 // A Reason says why a command gets no profile.
 type Reason string
 
-// The reasons that [Parse] finds in the command line.
+// Reasons that [Parse] finds in the command line.
 const (
 	AsksCompiler     Reason = "it asks the compiler for information"
 	OnlyPreprocesses Reason = "it only preprocesses"
@@ -16,8 +16,8 @@ const (
 	Instruments      Reason = "it makes a program that counts"
 )
 
-// Reasons that depend on the compiler and the sources. For these reasons, the statistics of the
-// cache name the source files.
+// Reasons that depend on the compiler and the sources. For these, the statistics of the cache list
+// the source files.
 const (
 	OldGCC     Reason = "its compiler is not GCC 12 or later"
 	OldClang   Reason = "its compiler is not clang 14 or later"

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// HidesNames returns, for a message, the reason why the preprocessed sources may not contain the
-// names of all functions that the command compiles: a language other than C and C++, modules and
-// the like. It returns "" if they do contain them.
+// HidesNames returns the reason, for a message, why the preprocessed sources may lack names of
+// functions that the command compiles. Reasons are a language other than C and C++, modules and the
+// like. It returns "" if the sources contain all names.
 func (c *Line) HidesNames() string {
 	for i := range c.words {
 		if l := c.words[i].source; l != nil && l.hidden {
@@ -28,7 +28,7 @@ func (c *Line) HidesNames() string {
 }
 
 // readsPipe reports whether an option names a file that can be read only once, such as a pipe of
-// the shell (-include <(...)). If the launcher read it, the compiler could not.
+// the shell (-include <(...)). If the launcher afdo exec read it, the compiler could not.
 func (c *Line) readsPipe(option *word) bool {
 	path := option.value
 	if at := strings.IndexAny(option.text, "@/"); !option.hasValue && at >= 0 {
@@ -41,8 +41,8 @@ func (c *Line) readsPipe(option *word) bool {
 	return path == "/dev/stdin" || err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// ReadsOnlyStdin reports whether the only obstacle to using a profile is that standard input is a
-// source: no other source can be read only once, such as a pipe.
+// ReadsOnlyStdin reports whether the command could use a profile if its source were not standard
+// input.
 func (c *Line) ReadsOnlyStdin() bool {
 	return c.Reason == ReadsStdin && c.stdin && !slices.ContainsFunc(c.Sources, c.readOnce)
 }
@@ -106,9 +106,9 @@ func (c *Line) isPreprocessed(source *word) bool {
 	return slices.Contains([]string{".i", ".ii"}, filepath.Ext(source.text))
 }
 
-// Compiles returns the sources that the command compiles one at a time. If the compiler compiles
-// all sources of a language in one run, such as the files of a Go package, only the first of them
-// is returned.
+// Compiles returns the sources, one for each run of the compiler proper. Most compilers run once
+// per source. Some compile all sources of a language in one run, such as the files of a Go package.
+// Compiles returns the first of these.
 func (c *Line) Compiles() []string {
 	var first []string
 	seen := make(map[*language]bool)
@@ -123,9 +123,9 @@ func (c *Line) Compiles() []string {
 	return first
 }
 
-// CompileTo returns a command line that compiles one of the command's sources to an object, with
-// additional flags, without a profile and without the launchers. If the compiler compiles all
-// sources of the language in one run, it compiles them all. It writes no other output.
+// CompileTo returns a command line that compiles one of the command's sources to an object, without
+// a profile and without the launchers. It adds the given flags. If the compiler compiles all
+// sources of the language in one run, the command line has all of them. It writes no other output.
 func (c *Line) CompileTo(source, object string, flags ...string) []string {
 	wanted := c.languageOf(source)
 	args := c.argsFor(func(w *word) bool { return w.text == source || w.source == wanted && wanted.atOnce })
@@ -137,9 +137,9 @@ func (c *Line) CompileTo(source, object string, flags ...string) []string {
 	return append(argv, "-c", "-o", object)
 }
 
-// ModulesBefore returns a command line that compiles the Fortran sources before source, to write
-// their modules into a folder, where the compile of source finds them. It returns nil if there are
-// no such sources.
+// ModulesBefore returns a command line for the Fortran sources that the command compiles before
+// source. It writes their modules into a folder, where the compile of source finds them. The result
+// is nil if there are no such sources.
 func (c *Line) ModulesBefore(source, folder string) []string {
 	reached, any := false, false
 	args := c.argsFor(func(w *word) bool {

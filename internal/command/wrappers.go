@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// launchers lists the programs that run the compiler given after them and pass on its arguments.
+// launchers are compiler launchers: programs that run the compiler given after them, with its
+// arguments.
 var launchers = []string{"ccache", "sccache", "distcc", "icecc", "buildcache", "gomacc", "rewrapper"}
 
-// keyed lists the launchers that cache objects by command line and preprocessed source. They do not
-// read the profile, so they would not notice that it has changed. ccache would.
+// keyed are the launchers that cache objects by command line and preprocessed source. They do not
+// read the profile, so they do not notice that it has changed. ccache does.
 var keyed = []string{"sccache", "buildcache", "gomacc", "rewrapper"}
 
-// distributors lists the launchers that compile on other machines, where the profile does not
-// exist.
+// distributors are the launchers that compile on other machines, where the profile does not exist.
 var distributors = []string{"distcc", "icecc"}
 
-// A wrapper describes the arguments of a system program that runs another command, such as nice.
+// A wrapper describes the arguments of a program, such as nice, that runs another command.
 type wrapper struct {
 	withValue string // options whose value is the next argument
 	operands  int    // number of arguments before the command
@@ -38,9 +38,9 @@ var wrappers = map[string]wrapper{
 	"timeout": {withValue: "-k -s --kill-after --signal", operands: 1},
 }
 
-// splitLaunchers splits a command line into the launchers before the compiler, with their
-// arguments, and the rest. settings are the NAME=VALUE words before the compiler, which become
-// environment variables.
+// splitLaunchers splits a command line: before are the launchers with their arguments, and rest
+// begins with the compiler. settings are the NAME=VALUE words in before, which become environment
+// variables.
 func splitLaunchers(argv []string) (before, rest, settings []string) {
 	rest = argv
 	for len(rest) > 1 {
@@ -103,13 +103,14 @@ func (c *Line) KeyedLauncher() string {
 // distcc.
 func Distributes(word string) bool { return slices.Contains(distributors, ProgramName(word)) }
 
+// isSetting reports whether a word has the form NAME=VALUE.
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "-")
 }
 
-// CutExec returns a command line without "afdo exec ... --" at its beginning, and whether it was
-// there.
+// CutExec removes "afdo exec ... --" from the beginning of a command line. cut is false if it was
+// not there.
 func CutExec(argv []string) (rest []string, cut bool) {
 	if len(argv) < 2 || ProgramName(argv[0]) != "afdo" || argv[1] != "exec" {
 		return argv, false
@@ -125,11 +126,6 @@ func ProgramName(word string) string {
 	return strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
 }
 
-// isCompiler reports whether a program is a compiler of GCC by its name, which may have a target
-// before it and a version after it, or by the name of the file to which the program is a symbolic
-// link.
-func isCompiler(word, dir string) bool { return isNamed(word, dir, hasCompilerName) }
-
 // baseCompilerName returns the name of a compiler without its folder, target and version.
 func baseCompilerName(word string) string {
 	name := strings.TrimRight(ProgramName(word), "0123456789.")
@@ -140,6 +136,8 @@ func baseCompilerName(word string) string {
 // compilerNames lists the names of GCC's compilers, without target and version.
 var compilerNames = []string{"gcc", "g++", "cc", "c++", "gfortran", "gdc", "gccgo", "gccrs", "gcobol"}
 
+// hasCompilerName reports whether a name is that of a compiler of GCC, with an optional target
+// before it and an optional version after it.
 func hasCompilerName(word string) bool { return slices.Contains(compilerNames, baseCompilerName(word)) }
 
 // SeemsToCompile reports whether a command looks like a compile, although the name of its program
@@ -150,8 +148,9 @@ func (c *Line) SeemsToCompile() bool {
 	})
 }
 
-// MayBeGCC reports whether a program of an unknown name may be GCC: the command looks like a
-// compile, and its first argument is not the name of a compiler that the program would run.
+// MayBeGCC reports whether a program of an unknown name may be GCC. The command looks like a
+// compile, and the first argument is not the name of a compiler. (If it were, the program would be
+// a launcher.)
 func (c *Line) MayBeGCC() bool {
 	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
 }
@@ -163,8 +162,8 @@ func (c *Line) TakeForGCC() { c.readArgs() }
 // that have the compiler's name, such as those in /usr/lib/ccache.
 func (c *Line) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
 
-// lookPath finds a program in $PATH. It skips symbolic links to launchers that have the program's
-// name.
+// lookPath finds a program in $PATH. It skips symbolic links to compiler launchers, such as those
+// in /usr/lib/ccache.
 func lookPath(name, dir string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestBundleIsSummed checks that what goes on of a bundle is one element for each of its units, and
-// that nothing is left of it for the next bundle.
+// TestBundleIsSummed checks that the step Read emits one element for each unit of a bundle, and
+// that the sum of the next bundle begins empty.
 func TestBundleIsSummed(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(fleetOf(t, 20), "*.afdo"))
 	if err != nil {
@@ -40,7 +40,8 @@ func TestBundleIsSummed(t *testing.T) {
 	}
 }
 
-// TestHostsAreLarge adds hosts that have nothing in common.
+// TestHostsAreLarge sums profiles of hosts that have no symbols in common, until the sum is
+// emitted.
 func TestHostsAreLarge(t *testing.T) {
 	for each, most := range map[int]int{20_000: 4, 40_000: 3, 70_000: 3} {
 		var h inputSum

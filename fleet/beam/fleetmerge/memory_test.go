@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A bag is a collection of the pipeline, on disk: memory is what a step has, not what waits for it.
+// A bag is a collection of the pipeline. Its elements are in a file, so that the heap has only what
+// a step of the pipeline keeps.
 type bag struct {
 	file  *os.File
 	size  int64
@@ -47,7 +48,7 @@ func (b *bag) add(key, value []byte) {
 	b.size += int64(len(value))
 }
 
-// values reads the elements of a key, one after another.
+// values returns an iterator over the elements of a key. It reads one element at a time.
 func (b *bag) values(key string) func(*[]byte) bool {
 	left := b.spans[key]
 	return func(value *[]byte) bool {
@@ -69,8 +70,8 @@ func (b *bag) one(key string) (value []byte) {
 	return value
 }
 
-// held reads all elements of a key into memory first, as Beam's SDK does where several collections
-// are grouped together.
+// held is like values, but reads all elements of the key into memory first. Beam's SDK does so in a
+// step that groups several collections.
 func (b *bag) held(key string) func(*[]byte) bool {
 	var all [][]byte
 	for next, value := b.values(key), []byte(nil); next(&value); {
@@ -86,7 +87,7 @@ func (b *bag) held(key string) func(*[]byte) bool {
 	}
 }
 
-// largest returns the key whose elements are the largest together.
+// largest returns the key whose elements have the most bytes.
 func (b *bag) largest() (key string) {
 	most := int64(-1)
 	for _, k := range b.keys {
@@ -101,15 +102,15 @@ func (b *bag) largest() (key string) {
 	return key
 }
 
-// A gauge looks at the live heap while a step runs, each time that the step takes or emits an
-// element, or each so many times.
+// A gauge measures the largest live heap while a step of the pipeline runs. It measures when the
+// step takes or emits an element: the first 32 times, and then every 256th time.
 type gauge struct {
 	base, most uint64
 	calls      int
 }
 
-// newGauge returns a gauge that knows what is there before the step: what pools keep and what has a
-// finalizer takes some collections to go.
+// newGauge returns a gauge that subtracts the live heap before the step. It runs the garbage
+// collector several times, because pools and objects with finalizers survive one collection.
 func newGauge() *gauge {
 	runtime.GC()
 	runtime.GC()
@@ -140,19 +141,20 @@ func (g *gauge) iter(next func(*[]byte) bool) func(*[]byte) bool {
 	}
 }
 
-// A step runs a DoFn on the elements of a key. It wraps the iterators that it hands to it, and
-// emits pairs, or values with no key.
+// A step runs a function of the pipeline on the elements of one key. It passes its iterators
+// through wrap, and emits pairs or values without a key.
 type step func(key string, wrap wrapper, emit func(key, value []byte)) error
 
 type wrapper func(func(*[]byte) bool) func(*[]byte) bool
 
-// fleetRun runs the DoFns of the pipeline by themselves.
+// fleetRun runs the functions of the pipeline one after another, without a runner.
 type fleetRun struct {
 	*testing.T
 	most map[string]uint64 // live heap of each step, for the largest of its elements
 }
 
-// run runs a step on all keys of a bag, and once more on the largest, to see what it holds.
+// run runs a step on all keys of a bag. It then runs the step again on the key with the most bytes,
+// to measure the memory of the step.
 func (r *fleetRun) run(name string, in *bag, do step) *bag {
 	r.Helper()
 	out := newBag(r.T)
@@ -170,15 +172,16 @@ func (r *fleetRun) run(name string, in *bag, do step) *bag {
 	return out
 }
 
-// values makes an emitter of values of one of pairs.
+// values converts an emitter of pairs to an emitter of values.
 func values(emit func(key, value []byte)) func([]byte) {
 	return func(value []byte) { emit(nil, value) }
 }
 
 const hubSymbols = 20
 
-// wideFleet writes the profiles of hosts. Each has 100 units, of which 50 are the next one's, too.
-// Units call the next one, and a header that all know.
+// wideFleet writes profiles of hosts and returns the inputs for them. Each profile has 100 units.
+// The next host has 50 of them, too. Each unit calls the next unit, and a header that all units
+// call.
 func wideFleet(t *testing.T, units int) (groups *bag) {
 	t.Helper()
 	const perHost = 50
@@ -215,7 +218,7 @@ func wideFleet(t *testing.T, units int) (groups *bag) {
 
 func unitName(n int) string { return fmt.Sprintf("source/unit_%06d.c", n) }
 
-// write writes the file of a fleet and returns how many bytes it has. It does what Merge does.
+// write runs all steps of Merge and returns the size of the output file in bytes.
 func (r *fleetRun) write(groups *bag, shardBytes uint64) int64 {
 	ctx := context.Background()
 	output := Output{Path: filepath.Join(r.TempDir(), "out"), ShardBytes: shardBytes}
@@ -264,7 +267,7 @@ func (r *fleetRun) write(groups *bag, shardBytes uint64) int64 {
 	return info.Size()
 }
 
-// runJoin runs the last step once: it removes the shards.
+// runJoin runs the last step. It runs it only once, because the step removes the shards.
 func (r *fleetRun) runJoin(shards *bag, join step) {
 	r.Helper()
 	g := newGauge()
@@ -274,9 +277,10 @@ func (r *fleetRun) runJoin(shards *bag, join step) {
 	r.most["join"] = g.most
 }
 
-// TestWorkerMemory runs the DoFns on files of 100, 500 and 5,000 units, all of the same size, and
-// looks at what each step holds for its largest element. That is as much for many units as for few,
-// but for what the package says there is of all units.
+// TestWorkerMemory runs the steps of the pipeline for profiles with 100, 500 and 5,000 units of the
+// same size. It measures the memory of each step for the key with the most bytes. The memory does
+// not grow with the number of units, except for the data about all units that the comment of Write
+// lists.
 func TestWorkerMemory(t *testing.T) {
 	const few = 100
 	var base map[string]uint64

@@ -163,8 +163,8 @@ func remove(ctx context.Context, path string) {
 	}
 }
 
-// An inputSum holds the sum of the inputs that a worker has read, and what it has to report about
-// them.
+// An inputSum holds the sum of the inputs that a worker has read, and the errors of inputs that it
+// could not read.
 type inputSum struct {
 	groups  [][]byte         // encoded groups of the inputs
 	sum     *profile.Profile // nil if no input could be read
@@ -173,7 +173,8 @@ type inputSum struct {
 	forgot  int64            // number of inputs with a sources section
 }
 
-// add adds a profile, of one input or of one host, to the sum. Its counts are multiplied by weight.
+// add adds a profile to the sum, with all counts multiplied by weight. The profile is that of one
+// input or the sum of a host.
 func (h *inputSum) add(p *profile.Profile, weight profile.Ratio) {
 	if h.sum == nil {
 		h.sum = profile.New()
@@ -196,14 +197,15 @@ func init() {
 	register.DoFn3x1[[]byte, func(*[]byte) bool, func([]byte, []byte), error](new(sumFn))
 }
 
-// Sum sums the units that [Read] returns, so that there is one element per path. It does not
-// combine before grouping: a worker then holds the sum of one unit, instead of the sums of all
-// units in its bundle.
+// Sum sums the units that [Read] returns. The result has one element per path. Sum does not combine
+// units before it groups them by path. So a worker holds the sum of one unit in memory, and not the
+// sums of all units in its bundle.
 func Sum(s beam.Scope, units beam.PCollection) beam.PCollection {
 	s = s.Scope("Sum")
 	return beam.ParDo(s, new(sumFn), beam.GroupByKey(s, units))
 }
 
+// A sumFn sums the profiles of one unit.
 type sumFn struct{}
 
 func (*sumFn) ProcessElement(path []byte, parts func(*[]byte) bool, emit func(path, sum []byte)) error {

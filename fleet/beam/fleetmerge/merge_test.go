@@ -24,7 +24,8 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// command is the command whose bytes the pipeline has to make.
+// command returns the path of the command afdo. The pipeline has to write the same bytes as this
+// command.
 var command string
 
 func TestMain(m *testing.M) {
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runMerge runs the pipeline on Prism.
+// runMerge runs the pipeline on the runner Prism.
 func runMerge(t *testing.T, o Options) error {
 	t.Helper()
 	p, s := beam.NewPipelineWithRoot()
@@ -55,7 +56,7 @@ func runMerge(t *testing.T, o Options) error {
 	return err
 }
 
-// afdoMerge runs the command and returns what it wrote and its status.
+// afdoMerge runs "afdo merge". It returns the output file, the exit status and the messages.
 func afdoMerge(t *testing.T, args ...string) (data []byte, status int, said string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -67,8 +68,8 @@ func afdoMerge(t *testing.T, args ...string) (data []byte, status int, said stri
 	return data, cmd.ProcessState.ExitCode(), stderr.String()
 }
 
-// fleetOf writes profiles of so many hosts, in different formats: each a part of one program with
-// counts of its own.
+// fleetOf writes a profile for each of several hosts, in different formats. Each has a part of one
+// program's functions, with other counts.
 func fleetOf(t *testing.T, hosts int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -110,7 +111,8 @@ func requireSame(t *testing.T, want []byte, path string) {
 	}
 }
 
-// TestMergeIsAfdoMerge merges hundreds of files and compares with the command, byte by byte.
+// TestMergeIsAfdoMerge merges hundreds of files. The output has the same bytes as that of afdo
+// merge.
 func TestMergeIsAfdoMerge(t *testing.T) {
 	dir := fleetOf(t, 300)
 	glob := filepath.Join(dir, "*.afdo")
@@ -172,7 +174,8 @@ func TestMergeIsAfdoMerge(t *testing.T) {
 	}
 }
 
-// TestRandomRules compares with the command by rules and flags at random.
+// TestRandomRules merges with random rules and flags. The output has the same bytes as that of afdo
+// merge.
 func TestRandomRules(t *testing.T) {
 	const inputs = 40
 	paths, err := filepath.Glob(filepath.Join(fleetOf(t, inputs), "*.afdo"))
@@ -243,7 +246,7 @@ func write(t *testing.T, path, data string) {
 	}
 }
 
-// TestBadFiles has files among the inputs that cannot be read.
+// TestBadFiles merges inputs of which some cannot be read.
 func TestBadFiles(t *testing.T) {
 	dir := fleetOf(t, 20)
 	data, err := os.ReadFile(filepath.Join(dir, "host003.afdo"))
@@ -288,8 +291,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestInputsThatDoNotFit has inputs that can be read and that version 4 has no place for. They are
-// left out, and those that were added up with them are not.
+// TestInputsThatDoNotFit merges inputs of which some can be read, but not be written as version 4.
+// These are left out. Inputs in the same bundle are not.
 func TestInputsThatDoNotFit(t *testing.T) {
 	for _, rules := range []fleet.Rules{{}, {HostCap: 1 << 60}} {
 		dir := fleetOf(t, 20)
@@ -317,7 +320,7 @@ func TestInputsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// oddProfile is the text of a profile whose path no file of version 4 can have.
+// oddProfile returns the text of a profile with a path that a version 4 file cannot contain.
 func oddProfile(t *testing.T) string {
 	t.Helper()
 	p := profile.New()
@@ -329,7 +332,7 @@ func oddProfile(t *testing.T) string {
 	return text.String()
 }
 
-// TestNothingToMerge checks that there is no output where nothing could be read.
+// TestNothingToMerge checks that no output is written if no input can be read.
 func TestNothingToMerge(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "bad.afdo"), "no profile")

@@ -53,6 +53,7 @@ func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string)
 	return beam.Reshuffle(s, beam.Flatten(s, listed, matched))
 }
 
+// appendInput appends the encoding of an input to a message.
 func appendInput(m *message, in *fleet.Input) {
 	m.string(in.Path)
 	m.uint(in.Weight.Num)
@@ -64,6 +65,7 @@ func appendInput(m *message, in *fleet.Input) {
 	}
 }
 
+// readInput decodes an input that appendInput has encoded.
 func readInput(f *fields) fleet.Input {
 	in := fleet.Input{Path: f.string(), Weight: profile.Ratio{Num: f.uint(), Den: f.uint()}}
 	if f.uint() == 1 {
@@ -175,8 +177,8 @@ func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all inputSum
 	return all, nil
 }
 
-// add adds the inputs of a group to all. It skips inputs that cannot be read and, if fit is set,
-// those that the format cannot hold.
+// add adds the inputs of a group to all. It skips inputs that cannot be read. If fit is set, it
+// also skips inputs that a version 4 file cannot hold.
 func (fn *readFn) add(ctx context.Context, all *inputSum, group []byte, fit bool) error {
 	all.groups = append(all.groups, slices.Clone(group))
 	host := all
@@ -246,8 +248,8 @@ func (fn *readFn) findTime(ctx context.Context, fs filesystem.Interface, in *fle
 	return err
 }
 
-// A message is an element of the pipeline: a sequence of varints and strings with their lengths.
-// Elements are bytes, because paths and names need not be valid UTF-8.
+// A message is an element of the pipeline: a sequence of varints and of strings with their lengths.
+// Elements are bytes and not text, because paths and names need not be valid UTF-8.
 type message []byte
 
 func (m *message) uint(v uint64) { *m = binary.AppendUvarint(*m, v) }
@@ -259,7 +261,7 @@ func (m *message) string(s string) {
 
 var errMessage = errors.New("an element of the pipeline is not as it was encoded")
 
-// A fields value decodes a message, an element of the pipeline.
+// A fields value decodes a [message].
 type fields struct{ decode.Buffer }
 
 func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
@@ -276,7 +278,7 @@ func (f *fields) bytes() []byte { return f.Take(f.ULEB(), "a string") }
 
 func (f *fields) string() string { return string(f.bytes()) }
 
-// encodePart encodes the profile of a unit as a compact version 4 file. The summary is not used.
+// encodePart encodes the profile of a unit as a compact version 4 file with an empty summary.
 func encodePart(p *profile.Profile) ([]byte, error) {
 	p.Summary = new(afdo.Summary)
 	var file bytes.Buffer
@@ -286,6 +288,7 @@ func encodePart(p *profile.Profile) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
+// decodePart decodes a profile that encodePart has encoded.
 func decodePart(data []byte) (*profile.Profile, error) {
 	r, err := afdo.OpenBytes(data)
 	if err != nil {
@@ -295,8 +298,8 @@ func decodePart(data []byte) (*profile.Profile, error) {
 	return profile.Read(r)
 }
 
-// sumParts merges the profiles of a unit from several inputs. It keeps one of them in memory at a
-// time.
+// sumParts merges the profiles of a unit from several inputs. It keeps the sum and one of them in
+// memory at a time.
 func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	sum := profile.New()
 	for part := []byte(nil); parts(&part); {

@@ -17,7 +17,8 @@ func init() {
 	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(numberFn))
 }
 
-// A reference contains what one unit knows about the symbols of another unit, or about its own.
+// A reference lists symbols of a unit that the records of the unit from use. Both units may be the
+// same.
 type reference struct {
 	from      string // path of the unit that has the references
 	own       bool   // the reference is about the unit's own symbols, all of which must be in the file
@@ -27,6 +28,7 @@ type reference struct {
 	uses      []uint32 // references from records in from to each of the names
 }
 
+// encode returns the reference as a message.
 func (r *reference) encode() []byte {
 	var m message
 	m.string(r.from)
@@ -96,14 +98,15 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 	return nil
 }
 
-// A census lists all symbols of a unit, with the properties of the unit that the plan needs.
+// A census lists all symbols of a unit, with the properties of the unit from which its place in the
+// output file is computed.
 type census struct {
 	unit  encode.Unit
 	names []string // in the order of their IDs
 }
 
-// count combines all references to the symbols of a unit. It keeps the names of these symbols in
-// memory.
+// count returns the census of a unit, given all references to its symbols. It keeps the names of
+// these symbols in memory.
 func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	uses := make(map[string]uint32)
 	c := &census{unit: encode.Unit{Path: string(path)}}
@@ -134,8 +137,8 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	return c, nil
 }
 
-// A measureFn emits the properties of a unit that the plan needs, and the names of its symbols in
-// the order of their IDs.
+// A measureFn emits the properties of a unit from which its place in the output file is computed.
+// It also emits the names of the unit's symbols in the order of their IDs.
 type measureFn struct{}
 
 func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, size func([]byte), names func(path, names []byte)) error {
@@ -152,6 +155,7 @@ func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, siz
 	return nil
 }
 
+// encodeUnit returns the properties of a unit as a message.
 func encodeUnit(u *encode.Unit) []byte {
 	var m message
 	m.string(u.Path)
@@ -164,6 +168,7 @@ func encodeUnit(u *encode.Unit) []byte {
 	return m
 }
 
+// decodeUnit decodes a message of encodeUnit.
 func decodeUnit(data []byte) (encode.Unit, error) {
 	f := fieldsOf(data)
 	u := encode.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
@@ -173,8 +178,8 @@ func decodeUnit(data []byte) (encode.Unit, error) {
 	return u, f.err()
 }
 
-// A numberFn emits, for each unit, the IDs of the symbols of another unit to which it refers, and
-// of all its own symbols.
+// A numberFn emits the IDs of a unit's symbols: all of them for the unit itself, and those that
+// another unit uses for that unit.
 type numberFn struct{}
 
 func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]byte) bool, emit func(path, ids []byte)) error {
@@ -219,12 +224,13 @@ func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]b
 	return nil
 }
 
-// A place is the position of a unit in the output file.
+// A place says where a unit is in the output file.
 type place struct {
 	start, section uint32 // first symbol ID, and index of the first section
 	shard, index   uint64 // number of the shard, and number of the unit in the file
 }
 
+// encode returns the place as a message.
 func (p *place) encode() []byte {
 	var m message
 	m.uint(uint64(p.start))
@@ -234,7 +240,8 @@ func (p *place) encode() []byte {
 	return m
 }
 
-// findPlace decodes the place of a unit. ok is false if the plan does not have the unit.
+// findPlace decodes the place of a unit. ok is false if places is empty, because the output file
+// does not have the unit.
 func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
 	var data []byte
 	if !places(&data) {

@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A tally computes the summary of a profile that is divided among several Profiles, as by
-// [profile.Profile.Split]. The zero tally describes an empty profile. A tally takes 16 to 32 bytes
-// per distinct count.
+// A tally collects the statistics for the summary of a profile whose units are in several Profiles,
+// as [profile.Profile.Split] returns them. The zero tally describes an empty profile. A tally takes
+// 16 to 32 bytes per distinct count.
 type tally struct {
 	facts   afdo.Summary // without entries
 	counts  []counted
@@ -50,8 +50,8 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// count adds a count that occurs c.n times. Zeros are left out, because they do not contribute to
-// any share.
+// count adds a count that occurs c.n times. It ignores zeros, because they do not contribute to any
+// share of the samples.
 func (t *tally) count(c counted) {
 	const least = 1 << 10
 	if c.count == 0 {

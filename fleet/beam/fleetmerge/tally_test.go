@@ -24,7 +24,8 @@ func functionsOf(rng *rand.Rand, n int) *profile.Profile {
 	return p
 }
 
-// Tallies of the units of a profile, merged in any order, have the summary of the whole profile.
+// The tallies of a profile's units, merged in any order, give the same summary as the whole
+// profile.
 func TestTallyIsSummarize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
 	for range 100 {
@@ -73,7 +74,8 @@ func TestTallyThatIsNone(t *testing.T) {
 	}
 }
 
-// A profile that is divided keeps the same functions as one that is in one place.
+// Keeping the hottest functions keeps the same ones for the units of a profile as for the whole
+// profile.
 func TestLeastHot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(75, 76))
 	for range 200 {

@@ -22,9 +22,9 @@ func init() {
 	register.DoFn4x1[[]byte, []byte, []byte, func([]byte, []byte), error](new(keepFn))
 }
 
-// The stages of trimming, in order. Bodies inlined too deeply move to functions of other units,
-// which are summed again before their call targets are counted. The hottest functions are found
-// among those of all units.
+// Stages of trimming, in their order. Stage trimUnits moves bodies that are inlined too deeply to
+// functions of other units. These are summed again before stage trimTargets counts call targets.
+// Stage trimCold compares the functions of all units to find the hottest.
 const (
 	trimUnits = iota
 	trimTargets
@@ -32,10 +32,12 @@ const (
 	trimStages
 )
 
+// stageOf has the stage in which a flag of afdo merge is applied. All other flags are applied in
+// stage trimUnits.
 var stageOf = map[string]int{"max-targets": trimTargets, "keep": trimCold} // trimUnits for all others
 
-// parseTrim parses the flags of afdo merge that trim the result. It returns the flags of each
-// stage.
+// parseTrim parses the flags of afdo merge that leave out parts of the result. It returns the flags
+// of each stage.
 func parseTrim(args []string) (stages [trimStages][]string, flags *pflag.FlagSet, err error) {
 	var t trim.Flags
 	cmd := new(cobra.Command)
@@ -81,14 +83,14 @@ func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection
 	return beam.ParDo(s, new(keepFn), units, beam.SideInput{Input: least}), nil
 }
 
-// A trimFn applies to a unit the flags that need no other units.
+// A trimFn applies to a unit those flags that need no other units.
 type trimFn struct {
 	Args []string
 
 	flags trim.Flags
 }
 
-// Setup parses the flags of afdo merge. They are passed to workers as text.
+// Setup parses the flags of afdo merge. A worker gets the flags as text.
 func (fn *trimFn) Setup() error {
 	cmd := new(cobra.Command)
 	fn.flags.AddTo(cmd)
@@ -174,9 +176,9 @@ func heatOf(f *profile.Function) *big.Int {
 	return sum
 }
 
-// leastHot returns how many samples a function must have to be kept: as many as the least hot
-// function that [profile.Profile.KeepHottest] would keep, and at least 1. heats are the samples of
-// all functions; leastHot sorts them.
+// leastHot returns how many samples a function must have to be kept. This is the number of samples
+// of the least hot function that [profile.Profile.KeepHottest] would keep, and at least 1. heats
+// are the samples of all functions; leastHot sorts them.
 func leastHot(heats []*big.Int, share profile.Ratio) *big.Int {
 	slices.SortFunc(heats, func(a, b *big.Int) int { return b.Cmp(a) })
 	all, sum := new(big.Int), new(big.Int)
@@ -196,7 +198,7 @@ func leastHot(heats []*big.Int, share profile.Ratio) *big.Int {
 	return least
 }
 
-// A keepFn removes the functions of a unit that are not hot.
+// A keepFn removes the functions of a unit that have fewer samples than leastHot says.
 type keepFn struct{}
 
 func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []byte)) error {

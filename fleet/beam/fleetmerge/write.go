@@ -55,8 +55,7 @@ func Write(s beam.Scope, units beam.PCollection, o Output) {
 	beam.ParDo0(s, &joinFn{o}, beam.Impulse(s), beam.SideInput{Input: sizes}, beam.SideInput{Input: shards}, beam.SideInput{Input: tallies})
 }
 
-// A tallyFn emits the tally of a unit: its part of the statistics from which the summary is
-// computed.
+// A tallyFn emits the tally of a unit, from which the summary of the file is computed.
 type tallyFn struct{}
 
 func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
@@ -70,13 +69,13 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return nil
 }
 
-// A plan is the plan of the output file, together with the units that it is for.
+// A plan has the place of each unit in the output file.
 type plan struct {
 	*encode.Plan
 	units []encode.Unit
 }
 
-// makePlan makes the plan from the sizes of all units. Units may come in any order.
+// makePlan computes the places of all units from their sizes, which may come in any order.
 func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	p := new(plan)
 	for data := []byte(nil); sizes(&data); {
@@ -123,7 +122,7 @@ func roughSize(u *encode.Unit) uint64 {
 	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
 }
 
-// An encodeFn encodes the sections of a unit and emits them for the shard that contains them.
+// An encodeFn encodes the sections of a unit. It emits them for the shard that contains them.
 type encodeFn struct {
 	Output Output
 }
@@ -177,7 +176,7 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 	return nil
 }
 
-// A shardFn writes a shard, which is a part of the output file with the sections of consecutive
+// A shardFn writes a shard. A shard is a part of the output file with the sections of consecutive
 // units.
 type shardFn struct {
 	Output Output
@@ -234,8 +233,7 @@ type shard struct {
 	sizes  []uint64 // sizes of its sections
 }
 
-// A joinFn concatenates the shards to the output file, between the parts of the file about all
-// units.
+// A joinFn writes the output file: the sections about all units, and the shards between them.
 type joinFn struct {
 	Output Output
 }
@@ -282,6 +280,7 @@ func (fn *joinFn) ProcessElement(ctx context.Context, _ []byte, sizes, shards, t
 	return nil
 }
 
+// gatherShards decodes the messages about the shards that were written, and sorts them by number.
 func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
 	var all []shard
 	for data := []byte(nil); shards(&data); {
@@ -299,6 +298,7 @@ func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
 	return all, nil
 }
 
+// summarize merges the tallies of all units and returns the summary.
 func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
 	var all tally
 	for data := []byte(nil); tallies(&data); {
@@ -311,8 +311,8 @@ func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
 	return all.summarize(), nil
 }
 
-// copyShard copies a shard to the output file. The shard's length must equal the total size of its
-// sections.
+// copyShard copies a shard to the output file. It returns an error unless the length of the shard
+// is the sum of its sections' sizes.
 func copyShard(ctx context.Context, w io.Writer, s *shard) error {
 	fs, err := filesystem.New(ctx, s.path)
 	if err != nil {

@@ -61,6 +61,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	return status
 }
 
+// newMergeCommand returns the command "afdo-beam merge". The command sets status to the exit
+// status.
 func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.Command {
 	var m merging
 	cmd := &cobra.Command{
@@ -100,7 +102,7 @@ func newMergeCommand(ctx context.Context, stderr io.Writer, status *int) *cobra.
 	return cmd
 }
 
-// A merging holds the flags of the command line.
+// A merging has the flags of the command "afdo-beam merge".
 type merging struct {
 	globs, lists []string
 	output       fleetmerge.Output
@@ -110,8 +112,8 @@ type merging struct {
 	trim         trim.Flags
 }
 
-// within runs the pipeline with the timeout of the command line. Some runners wait forever for a
-// worker that cannot start.
+// within runs the pipeline, and ends it after the timeout of the command line. Some runners wait
+// forever for a worker that cannot start.
 func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
 	if m.timeout <= 0 {
 		return merge(ctx, o, stderr)

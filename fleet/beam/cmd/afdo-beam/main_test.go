@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The test binary is the command itself, for those who ask for that.
+// TestMain runs the command afdo-beam in place of the tests if the environment asks for it.
 func TestMain(m *testing.M) {
 	if os.Getenv("AFDO_BEAM_TEST") == "command" {
 		main()
@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// An outcome is what the command left.
+// An outcome is the exit status and the output of the command.
 type outcome struct {
 	status      int
 	out, stderr string
 }
 
-// afdoBeam runs the command as a process of its own.
+// afdoBeam runs the command afdo-beam in a process of its own.
 func afdoBeam(t *testing.T, env []string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -41,7 +41,7 @@ func afdoBeam(t *testing.T, env []string, args ...string) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}
 }
 
-// last returns the last line of what the command said, without the log of the runner.
+// last returns the last line of standard error. The lines before it are the log of the runner.
 func (o outcome) last() string {
 	lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
 	return lines[len(lines)-1]
@@ -54,7 +54,7 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// inputs writes good profiles into a folder, and what their sum is.
+// inputs writes profiles into a folder. It returns the version 4 file of their sum.
 func inputs(t *testing.T, dir string) (sum []byte) {
 	t.Helper()
 	all := profile.New()
@@ -146,7 +146,8 @@ func TestMerge(t *testing.T) {
 	requireFiles(t, outputs, "0", "1", "2")
 }
 
-// TestDeadLetters has inputs that are no GCOV profiles: they are named, and fail nothing.
+// TestDeadLetters merges inputs of which some are not GCOV profiles. The command lists these in the
+// file of dead letters and merges the others.
 func TestDeadLetters(t *testing.T) {
 	dir, outputs := t.TempDir(), t.TempDir()
 	want := inputs(t, dir)
@@ -176,7 +177,7 @@ func TestDeadLetters(t *testing.T) {
 	requireFiles(t, outputs, "letters", "out")
 }
 
-// TestNoOutput checks that a merge that fails leaves what was there before.
+// TestNoOutput checks that a merge that fails does not change an existing output file.
 func TestNoOutput(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -192,7 +193,7 @@ func TestNoOutput(t *testing.T) {
 	requireFiles(t, dir, "bad", "out")
 }
 
-// TestS3 has inputs and output in a bucket of an S3 server on this machine.
+// TestS3 merges inputs in a bucket of a local S3 server, and writes the output there.
 func TestS3(t *testing.T) {
 	gateway, err := exec.LookPath("versitygw")
 	if err != nil {
@@ -232,7 +233,8 @@ func TestS3(t *testing.T) {
 	requireFiles(t, filepath.Join(bucket, "all"), "today", "today.skipped")
 }
 
-// TestForgottenSources has inputs that remember their sources: the result does not, which is said.
+// TestForgottenSources merges inputs that contain fingerprints of their source lines. The result
+// does not contain them, and the command says so.
 func TestForgottenSources(t *testing.T) {
 	const says = "what the inputs remember of their sources"
 	for _, remembers := range []bool{false, true} {

@@ -16,16 +16,16 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// A runner starts workers in two ways. Beam's container fetches this program and starts it with
-// --worker=true and Beam's flags. A runner that starts a process (environment PROCESS) passes only
-// the address of the provision service, and nothing has to be fetched, since this is the program.
+// Arguments by which the program recognises that a runner has started it as a worker. Beam's
+// container fetches this program and starts it with --worker=true and Beam's flags. A runner that
+// starts processes (environment PROCESS) passes only the address of the provision service. Then
+// nothing is fetched, because this program already is the worker.
 const (
 	workerFlag    = "--worker=true"
 	provisionFlag = "--provision_endpoint="
 )
 
-// work runs a worker of the pipeline, and never returns, if the arguments request one. Otherwise it
-// returns at once.
+// work runs a worker of the pipeline if the arguments ask for one. In that case it never returns.
 func work(ctx context.Context, args []string) {
 	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
 		return
@@ -79,9 +79,9 @@ func provision(ctx context.Context, args []string) error {
 	return nil
 }
 
-// workersAreThis makes runners start this program as a worker, unless flags set another one.
-// Otherwise Beam would compile a worker from the sources in the current folder. Workers in
-// containers run Linux.
+// workersAreThis sets Beam's flags so that runners start this program as a worker, unless the user
+// has set another one. Otherwise Beam would compile a worker from the sources in the current
+// folder. It does this only on Linux, because workers in containers run Linux.
 func workersAreThis() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// manyInputs writes the profiles of hosts. Each has 40 units, of which 20 are the next one's, too.
+// manyInputs writes a profile for each of several hosts, and returns the version 4 file of their
+// sum. Each profile has 40 units. The next host has 20 of them, too.
 func manyInputs(t *testing.T, dir string, hosts int) (sum []byte) {
 	t.Helper()
 	parts := make([]*profile.Profile, hosts)
@@ -48,8 +49,8 @@ func manyInputs(t *testing.T, dir string, hosts int) (sum []byte) {
 	return file.Bytes()
 }
 
-// startPrism starts a Prism that is a process of its own, and returns what ends it. An address in
-// flags is where it is.
+// startPrism starts the runner Prism as a process. It returns the flags with which the command uses
+// this runner, and a function that ends the runner.
 func startPrism(t *testing.T) (flags []string, stop func() *exec.Cmd) {
 	t.Helper()
 	prism := filepath.Join(t.TempDir(), "prism")
@@ -83,8 +84,8 @@ func startPrism(t *testing.T) (flags []string, stop func() *exec.Cmd) {
 	return []string{"--runner=prism", fmt.Sprint("--endpoint=localhost:", address.Port)}, stop
 }
 
-// TestWorkerMemoryOfProcess has the command be the worker and nothing else, and tells how much
-// memory it and a Prism take.
+// TestWorkerMemoryOfProcess runs a worker as a process of its own, and reports the memory that the
+// worker and the runner Prism use.
 func TestWorkerMemoryOfProcess(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, hosts := range []int{20, 100, 1000} {
@@ -103,8 +104,9 @@ func TestWorkerMemoryOfProcess(t *testing.T) {
 	}
 }
 
-// TestWorkerProcess has a Prism start workers as processes, for a command in a folder without
-// sources. One that is killed, and one that cannot start, end in an error and without output.
+// TestWorkerProcess lets the runner Prism start workers as processes. The command runs in a folder
+// without sources. If a worker is killed, or cannot start, the command returns an error and writes
+// no output.
 func TestWorkerProcess(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
@@ -148,5 +150,5 @@ func TestWorkerProcess(t *testing.T) {
 	}
 }
 
-// maxRSS returns the largest memory that a process which has ended had.
+// maxRSS returns the largest resident memory of a process that has ended.
 func maxRSS(cmd *exec.Cmd) int64 { return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss }
