@@ -1,3 +1,5 @@
+// Package compdb reads compilation databases, compile_commands.json, as CMake, Meson and Bear write
+// them.
 package compdb
 
 import (
@@ -6,20 +8,20 @@ import (
 	"path/filepath"
 )
 
-// An Entry is one command of a compilation database, compile_commands.json.
+// An Entry is one command of a compilation database.
 type Entry struct {
-	Directory string   // in which it runs
-	File      string   // the source, as the database has it
-	Output    string   // what it makes, as the database has it; empty if that does not say
+	Directory string   // folder in which the command runs
+	File      string   // path of the source, as it is in the database
 	Args      []string // the command and its arguments
 }
 
-// Parse reads a compilation database. The commands may be lists of arguments or lines for a
-// shell. Folders that are not absolute are of the folder dir, which is the database's own.
+// Parse reads a compilation database. The commands may be lists of arguments or lines for a shell.
+// dir is the folder of the database. Folders in the database that are not absolute are relative to
+// dir.
 func Parse(data []byte, dir string) ([]Entry, error) {
 	var list []struct {
-		Directory, File, Output, Command string
-		Arguments                        []string
+		Directory, File, Command string
+		Arguments                []string
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("not a compilation database: %w", err)
@@ -39,7 +41,7 @@ func Parse(data []byte, dir string) ([]Entry, error) {
 		if !filepath.IsAbs(e.Directory) {
 			e.Directory = filepath.Join(dir, e.Directory)
 		}
-		entries = append(entries, Entry{Directory: e.Directory, File: e.File, Output: e.Output, Args: args})
+		entries = append(entries, Entry{Directory: e.Directory, File: e.File, Args: args})
 	}
 	return entries, nil
 }

@@ -8,69 +8,34 @@ import (
 // splitShell splits a command line into words as a POSIX shell does, for compilation databases. It
 // knows blanks, single and double quotes, and backslashes. All other characters are ordinary:
 // splitShell does not replace variables, patterns or commands.
-func splitShell(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	open := false // a word has begun, maybe an empty one in quotes
+func splitShell(line string) (words []string, err error) {
+	var word []byte  // nil between words
+	quote := byte(0) // the quote that is open, or 0
 	for i := 0; i < len(line); i++ {
-		switch c := line[i]; c {
-		case ' ', '\t', '\n', '\r':
-			if open {
-				words = append(words, word.String())
-				word.Reset()
-				open = false
+		switch c := line[i]; {
+		case c == '\\' && quote != '\'' && i+1 == len(line):
+			return nil, errors.New("trailing backslash")
+		case c == '\\' && (quote == 0 || quote == '"' && strings.IndexByte("\"\\$`\n", line[i+1]) >= 0):
+			if i++; line[i] != '\n' {
+				word = append(word, line[i])
 			}
-		case '\'':
-			end := strings.IndexByte(line[i+1:], '\'')
-			if end < 0 {
-				return nil, errQuote
-			}
-			word.WriteString(line[i+1 : i+1+end])
-			i += 1 + end
-			open = true
-		case '"':
-			end, err := doubleQuoted(line[i+1:], &word)
-			if err != nil {
-				return nil, err
-			}
-			i += 1 + end
-			open = true
-		case '\\':
-			i++
-			if i == len(line) {
-				return nil, errors.New("trailing backslash")
-			}
-			if line[i] != '\n' {
-				word.WriteByte(line[i])
-				open = true
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, word = c, append([]byte{}, word...) // not nil, because the word may be empty
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && strings.IndexByte(" \t\r\n", c) >= 0:
+			if word != nil {
+				words, word = append(words, string(word)), nil
 			}
 		default:
-			word.WriteByte(c)
-			open = true
+			word = append(word, c)
 		}
 	}
-	if open {
-		words = append(words, word.String())
+	if quote != 0 {
+		return nil, errors.New("unterminated quote")
+	}
+	if word != nil {
+		words = append(words, string(word))
 	}
 	return words, nil
-}
-
-var errQuote = errors.New("unterminated quote")
-
-// doubleQuoted reads what is in double quotes and returns where they end.
-func doubleQuoted(s string, word *strings.Builder) (end int, err error) {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '"':
-			return i, nil
-		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\"\\$`\n", s[i+1]) >= 0:
-			i++
-			if s[i] != '\n' {
-				word.WriteByte(s[i])
-			}
-		default:
-			word.WriteByte(s[i])
-		}
-	}
-	return 0, errQuote
 }

@@ -1,62 +1,80 @@
-// Package depfile parses the dependency files that compilers write with -MD, which contain rules
-// for make.
+// Package depfile reads the dependency files that compilers write with -MD for make: which files a
+// compile has read.
 package depfile
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// A Rule is a rule of a dependency file: make has to rebuild the targets if a prerequisite changes.
-// GCC also writes rules without prerequisites, so that make accepts the removal of a header.
-type Rule struct {
-	Targets, Prerequisites []string
+// errDepfile is wrapped by the errors of [Prerequisites].
+var errDepfile = errors.New("not a dependency file")
+
+// continued replaces a backslash and the end of the line after it, which continue a line. No
+// dependency file contains this character.
+const continued = "\x00"
+
+// blanks are the characters that separate words.
+const blanks = " \t\r" + continued
+
+// continuation replaces what continues a line by the character continued.
+var continuation = strings.NewReplacer("\\\r\n", continued, "\\\n", continued)
+
+// Prerequisites returns the prerequisites of all rules in a dependency file, in order, each once.
+// For a compile, they are the files that it has read.
+//
+// It parses what compilers write for make and ninja: rules, comments, lines that a backslash
+// continues, "\ " and "\#" for a blank and a number sign in a path, and "$$" for a dollar sign. A
+// backslash before anything else is literal. A colon ends the targets of a rule only before white
+// space, so paths of Windows are parsed, too.
+func Prerequisites(data []byte) ([]string, error) {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return nil, fmt.Errorf("%w: a NUL at byte %d", errDepfile, i)
+	}
+	var all []string
+	seen := make(map[string]bool)
+	number := 1
+	for line := range strings.SplitSeq(continuation.Replace(string(data)), "\n") {
+		names, fault := parseRule(line)
+		if fault != "" {
+			return nil, fmt.Errorf("%w: line %d has %s", errDepfile, number, fault)
+		}
+		for _, name := range names {
+			if !seen[name] {
+				seen[name] = true
+				all = append(all, name)
+			}
+		}
+		number += 1 + strings.Count(line, continued)
+	}
+	return all, nil
 }
 
-// ErrDepfile matches the errors of [Parse].
-var ErrDepfile = errors.New("not a dependency file")
-
-// Parse parses a dependency file as compilers write it for make and ninja. It knows lines that a
-// backslash continues, "\ " and "\#" for a blank and a number sign in a path, "$$" for a dollar
-// sign, comments, and any number of rules. A backslash before anything else is literal. A colon
-// ends the targets only before white space, so paths of Windows are parsed, too.
-func Parse(data []byte) ([]Rule, error) {
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return nil, fmt.Errorf("%w: a NUL at byte %d", ErrDepfile, i)
-	}
-	p := depParser{data: data}
-	var rules []Rule
-	var rule *Rule
-	var words []string // in this line, before a colon
-	line := 1
+// parseRule returns the prerequisites of the rule in a line. There are none if the line is empty, a
+// comment, or an assignment. fault is not empty if the line is none of these.
+func parseRule(line string) (prerequisites []string, fault string) {
+	var words []string
+	colon := false
 	for {
-		token, word := p.next()
-		switch token {
-		case depWord:
-			if rule != nil {
-				rule.Prerequisites = append(rule.Prerequisites, word)
-			} else {
-				words = append(words, word)
+		switch line = strings.TrimLeft(line, blanks); {
+		case (line == "" || line[0] == '#') && colon:
+			return words, ""
+		case line == "" || line[0] == '#':
+			if len(words) > 0 && !isAssignment(words) {
+				return nil, "no colon"
 			}
-			continue
-		case depColon:
-			if rule != nil || len(words) == 0 {
-				return nil, fmt.Errorf("%w: line %d has a colon without a target", ErrDepfile, line)
-			}
-			rules = append(rules, Rule{Targets: words})
-			rule, words = &rules[len(rules)-1], nil
-			continue
+			return nil, ""
+		case !endsTargets(line):
+			var word string
+			word, line = cutWord(line)
+			words = append(words, word)
+		case colon || len(words) == 0:
+			return nil, "a colon without a target"
+		default:
+			words, colon, line = nil, true, line[1:]
 		}
-		if len(words) > 0 && !isAssignment(words) {
-			return nil, fmt.Errorf("%w: line %d has no colon", ErrDepfile, line)
-		}
-		words = nil
-		if token == depEnd {
-			return rules, nil
-		}
-		rule = nil
-		line = 1 + bytes.Count(data[:p.pos], []byte{'\n'})
 	}
 }
 
@@ -65,146 +83,34 @@ func isAssignment(words []string) bool {
 	return len(words) > 1 && (words[1] == "=" || words[1] == "+=")
 }
 
-// Prerequisites returns the prerequisites of all rules in order, each once.
-func Prerequisites(rules []Rule) []string {
-	var all []string
-	seen := make(map[string]bool)
-	for _, r := range rules {
-		for _, name := range r.Prerequisites {
-			if !seen[name] {
-				seen[name] = true
-				all = append(all, name)
-			}
-		}
-	}
-	return all
+// endsTargets reports whether a text begins with a colon that ends the targets of a rule.
+func endsTargets(text string) bool {
+	return text[0] == ':' && (len(text) == 1 || strings.IndexByte(blanks, text[1]) >= 0)
 }
 
-type depToken int
-
-const (
-	depEnd depToken = iota
-	depLine
-	depColon
-	depWord
-)
-
-type depParser struct {
-	data []byte
-	pos  int
-}
-
-// at returns the byte at an offset from the current position, or 0 beyond the end.
-func (p *depParser) at(ahead int) byte {
-	if p.pos+ahead < len(p.data) {
-		return p.data[p.pos+ahead]
-	}
-	return 0
-}
-
-// continued returns the length of the backslash and the line end at the current position, which
-// continue a line. It returns 0 if there is none.
-func (p *depParser) continued() int {
-	switch {
-	case p.at(0) != '\\':
-		return 0
-	case p.at(1) == '\n':
-		return 2
-	case p.at(1) == '\r' && p.at(2) == '\n':
-		return 3
-	}
-	return 0
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
-
-func (p *depParser) next() (depToken, string) {
-	for {
-		switch n := p.continued(); {
-		case n > 0:
-			p.pos += n
-		case isBlank(p.at(0)):
-			p.pos++
-		case p.at(0) == '#':
-			p.skipComment()
-		default:
-			return p.token()
-		}
-	}
-}
-
-// skipComment skips a comment up to the end of its line, which a backslash may continue.
-func (p *depParser) skipComment() {
-	for p.pos < len(p.data) && p.at(0) != '\n' {
-		p.pos += max(1, p.continued())
-	}
-}
-
-func (p *depParser) token() (depToken, string) {
-	switch {
-	case p.pos == len(p.data):
-		return depEnd, ""
-	case p.at(0) == '\n':
-		p.pos++
-		return depLine, ""
-	case p.atColon():
-		p.pos++
-		return depColon, ""
-	}
-	return depWord, p.word()
-}
-
-// atColon reports whether the next byte is a colon that ends the targets of a rule.
-func (p *depParser) atColon() bool {
-	if p.at(0) != ':' {
-		return false
-	}
-	next := p.at(1)
-	return next == 0 || next == '\n' || isBlank(next) || next == '\\' && (p.at(2) == '\n' || p.at(2) == '\r')
-}
-
-func (p *depParser) word() string {
+// cutWord returns the word at the beginning of a text, with its escapes decoded, and the rest of
+// the text.
+func cutWord(text string) (string, string) {
 	var word []byte
-	for p.pos < len(p.data) && p.continued() == 0 && !p.atColon() {
-		c := p.at(0)
-		if c == '\n' || isBlank(c) {
-			break
+	for text != "" && !endsTargets(text) && strings.IndexByte(blanks, text[0]) < 0 {
+		rest := strings.TrimLeft(text, `\`)
+		n, next := len(text)-len(rest), byte(0)
+		if rest != "" {
+			next = rest[0]
 		}
-		switch next := p.at(1); {
-		case c == '$' && next == '$', c == '\\' && next == '#', c == '\\' && next == ':':
-			word = append(word, next)
-			p.pos += 2
-		case c == '\\':
-			word = p.backslashes(word)
+		switch {
+		case strings.HasPrefix(text, "$$"), n == 1 && (next == '#' || next == ':'):
+			word, text = append(word, text[1]), text[2:]
+		case n > 0 && (next == ' ' || next == '\t'): // each pair is one backslash, and an odd one escapes the blank
+			word, text = append(word, text[:n/2]...), rest
+			if n%2 == 1 {
+				word, text = append(word, next), rest[1:]
+			}
+		case n > 1 && next == '#':
+			word, text = append(word, text[:n-1]...), text[n-1:]
 		default:
-			word = append(word, c)
-			p.pos++
+			word, text = append(word, text[:max(n, 1)]...), text[max(n, 1):]
 		}
 	}
-	return string(word)
-}
-
-// backslashes reads consecutive backslashes and appends what they mean to a word. They are escapes
-// only before a blank: then each pair is one backslash, and an odd one makes the blank a part of
-// the word.
-func (p *depParser) backslashes(word []byte) []byte {
-	n := 0
-	for p.at(n) == '\\' {
-		n++
-	}
-	blank := p.at(n)
-	if blank != ' ' && blank != '\t' {
-		if c := p.at(n); n > 1 && (c == '\n' || c == '\r' || c == '#') {
-			n-- // the last one belongs to what follows
-		}
-		p.pos += n
-		return append(word, bytes.Repeat([]byte{'\\'}, n)...)
-	}
-	p.pos += n
-	word = append(word, bytes.Repeat([]byte{'\\'}, n/2)...)
-	if n%2 == 1 {
-		word = append(word, blank)
-		p.pos++
-	}
-	return word
+	return string(word), text
 }

@@ -13,34 +13,32 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-func TestParseDepfile(t *testing.T) {
-	type rules = []Rule
-	for text, want := range map[string]rules{
+func TestPrerequisites(t *testing.T) {
+	for text, want := range map[string][]string{
 		"":           nil,
 		"\n \t\r\n":  nil,
 		"# a: b\n\n": nil,
-		"a.o: a.c":   {{[]string{"a.o"}, []string{"a.c"}}},
-		"a.o: a.c \\\n  a.h \\\n b.h\n\na.h:\n\nb.h:\n": {
-			{[]string{"a.o"}, []string{"a.c", "a.h", "b.h"}}, {Targets: []string{"a.h"}}, {Targets: []string{"b.h"}},
-		},
-		"a.o: a.c \\\r\n  a.h\r\n":   {{[]string{"a.o"}, []string{"a.c", "a.h"}}},
-		"a.o b.o : a.c b.c":          {{[]string{"a.o", "b.o"}, []string{"a.c", "b.c"}}},
-		"a.o \\\n b.o: \\\n a.c":     {{[]string{"a.o", "b.o"}, []string{"a.c"}}},
-		`a.o: my\ file.c a\#b.h`:     {{[]string{"a.o"}, []string{"my file.c", "a#b.h"}}},
-		`a.o: pay$$.c $(x).c a$b`:    {{[]string{"a.o"}, []string{"pay$.c", "$(x).c", "a$b"}}},
-		`a.o: dir\file.c a\\b`:       {{[]string{"a.o"}, []string{`dir\file.c`, `a\\b`}}},
-		`a.o: a\\\ b.c a\\ b.c`:      {{[]string{"a.o"}, []string{`a\ b.c`, `a\`, `b.c`}}},
-		`C:\x\a.o: C:\x\a.c`:         {{[]string{`C:\x\a.o`}, []string{`C:\x\a.c`}}},
-		`a\:b.o: a:b.c`:              {{[]string{"a:b.o"}, []string{"a:b.c"}}},
-		"a.o: a.c # comment \\\n on": {{[]string{"a.o"}, []string{"a.c"}}},
-		"a.o:":                       {{Targets: []string{"a.o"}}},
-		"a.o: a.c\nCXX_IMPORTS += b.c++m \\\n c\nb.c++m: a.o\n": {
-			{[]string{"a.o"}, []string{"a.c"}}, {[]string{"b.c++m"}, []string{"a.o"}},
-		},
-		"a.o:\\\n a.c": {{[]string{"a.o"}, []string{"a.c"}}},
-		`a.o: a.c\`:    {{[]string{"a.o"}, []string{`a.c\`}}},
+		"a.o: a.c":   {"a.c"},
+		"a.o: a.c \\\n  a.h \\\n b.h\n\na.h:\n\nb.h:\n": {"a.c", "a.h", "b.h"},
+		"a.o: a.c x.h y.h\nx.h:\nb.o: b.c x.h\n":        {"a.c", "x.h", "y.h", "b.c"},
+		"a.o: a.c \\\r\n  a.h\r\n":                      {"a.c", "a.h"},
+		"a.o b.o : a.c b.c":                             {"a.c", "b.c"},
+		"a.o \\\n b.o: \\\n a.c":                        {"a.c"},
+		`a.o: my\ file.c a\#b.h`:                        {"my file.c", "a#b.h"},
+		`a.o: pay$$.c $(x).c a$b`:                       {"pay$.c", "$(x).c", "a$b"},
+		`a.o: dir\file.c a\\b`:                          {`dir\file.c`, `a\\b`},
+		`a.o: a\\\ b.c a\\ b.c`:                         {`a\ b.c`, `a\`, `b.c`},
+		`a.o: a\\#b.h`:                                  {`a\#b.h`},
+		"a.o: a\\\\\n b.c":                              {`a\`, "b.c"},
+		`C:\x\a.o: C:\x\a.c`:                            {`C:\x\a.c`},
+		`a\:b.o: a:b.c`:                                 {"a:b.c"},
+		"a.o: a.c # comment \\\n on":                    {"a.c"},
+		"a.o:":                                          nil,
+		"a.o: a.c\nCXX_IMPORTS += b.c++m \\\n c\nb.c++m: a.o\n": {"a.c", "a.o"},
+		"a.o:\\\n a.c": {"a.c"},
+		`a.o: a.c\`:    {`a.c\`},
 	} {
-		got, err := Parse([]byte(text))
+		got, err := Prerequisites([]byte(text))
 		assert.NoError(t, err, text)
 		assert.Equal(t, want, got, text)
 	}
@@ -55,20 +53,15 @@ func TestParseDepfileErrors(t *testing.T) {
 		"\x7fELF\x02\x01\x00": "not a dependency file: a NUL at byte 6",
 	} {
 		t.Run(text, func(t *testing.T) {
-			_, err := Parse([]byte(text))
+			_, err := Prerequisites([]byte(text))
 			assert.EqualError(t, err, want, text)
-			assert.ErrorIs(t, err, ErrDepfile)
+			assert.ErrorIs(t, err, errDepfile)
 		})
 	}
 }
 
-func TestPrerequisites(t *testing.T) {
-	rules, err := Parse([]byte("a.o: a.c x.h y.h\nx.h:\nb.o: b.c x.h\n"))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a.c", "x.h", "y.h", "b.c"}, Prerequisites(rules))
-}
-
-// TestDepfileOfGCC reads what the compiler writes for paths that need escapes.
+// TestDepfileOfGCC compares the prerequisites in a dependency file that GCC has written with the
+// files that the source includes. Their names need all kinds of escapes.
 func TestDepfileOfGCC(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
@@ -83,26 +76,24 @@ func TestDepfileOfGCC(t *testing.T) {
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	require.NoError(t, err)
-	rules, err := Parse(out)
+	got, err := Prerequisites(out)
 	require.NoError(t, err)
-	assert.Equal(t, append([]string{"a b.c"}, names...), Prerequisites(rules), string(out))
+	assert.Equal(t, append([]string{"a b.c"}, names...), got, string(out))
 }
 
 func FuzzParseDepfile(f *testing.F) {
 	f.Add([]byte("a.o: a.c \\\n  my\\ file.h a\\#b.h pay$$.h\n\na.h:\n"))
 	f.Add([]byte("C:\\a.o: C:\\a.c \\\r\n\\\\ \\"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rules, err := Parse(data)
+		words, err := Prerequisites(data)
 		if err != nil {
 			return
 		}
 		total := 0
-		for _, r := range rules {
-			for _, word := range append(r.Targets, r.Prerequisites...) {
-				total += len(word)
-				if word == "" || strings.ContainsAny(word, "\n\x00") {
-					t.Errorf("the word %q", word)
-				}
+		for _, word := range words {
+			total += len(word)
+			if word == "" || strings.ContainsAny(word, "\n\x00") {
+				t.Errorf("the word %q", word)
 			}
 		}
 		if total > len(data) {

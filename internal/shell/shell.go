@@ -3,10 +3,11 @@ package shell
 
 import "strings"
 
-// plain are the characters that mean nothing to a shell.
+// plain are the characters that a shell does not treat specially.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_"
 
-// Quote returns a word, in quotes unless all of it is plain.
+// Quote returns a word in the form in which a shell reads it as one word: as it is, or in single
+// quotes if it has a character that is special to a shell.
 func Quote(word string) string {
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word
@@ -14,7 +15,7 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Line returns words as one line.
+// Line returns a command line that a shell splits into the given words.
 func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -23,8 +24,9 @@ func Line(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Fold breaks a line between its words, so that each line has at most width bytes unless a word is
-// longer. A shell reads the result as it reads the line. The later lines begin with indent.
+// Fold breaks a command line between its words into lines of at most width bytes, or more if a
+// single word is longer. All lines but the last end with a backslash, so a shell reads the result
+// like the original line. All lines but the first begin with indent.
 func Fold(line, indent string, width int) string {
 	var folded strings.Builder
 	column, start, quote := 0, 0, byte(0)

@@ -104,11 +104,11 @@ func readDepfiles(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		rules, err := depfile.Parse(data)
+		read, err := depfile.Prerequisites(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		files = append(files, depfile.Prerequisites(rules)...)
+		files = append(files, read...)
 	}
 	return files, nil
 }
