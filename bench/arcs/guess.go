@@ -8,18 +8,23 @@ import (
 
 	"github.com/go-afdo/afdo/compile/arcs"
 	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/profile"
 )
 
-// guess writes counters that follow from GCC's guesses, with 1,000 executions of each function.
+// guess writes the counters that are inferred without any evidence. They are what GCC guesses for
+// 1,024 executions of each function.
 func guess(notes, out string) error {
 	all, err := units(notes)
 	if err != nil {
 		return err
 	}
 	for _, u := range all {
-		c, err := arcs.Guess(u.notes, bytes.NewReader(u.dump), 1000)
+		c, _, err := arcs.Infer(u.notes, bytes.NewReader(u.dump), profile.New(), arcs.Options{})
 		if err != nil {
 			return err
+		}
+		for _, f := range c.Functions {
+			c.Summaries[0].SumMax = max(c.Summaries[0].SumMax, uint64(slices.Max(append(f.Counters[0].Values, 0))))
 		}
 		if err := writeCounters(c, out, filepath.Base(u.name)+".gcda"); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/go-afdo/afdo/format/gcda"
 	"github.com/go-afdo/afdo/profile"
@@ -38,7 +39,6 @@ type Report struct {
 	Functions  int    `json:"functions"`  // number of functions in the .gcno file
 	Inferred   int    `json:"inferred"`   // functions with evidence, whose counters were inferred
 	Mismatched int    `json:"mismatched"` // functions whose graphs differ in the .gcno file and the dump
-	Limited    int    `json:"-"`          // functions whose inference stopped at the limit of steps
 
 	// For the functions in Inferred:
 	Blocks   int    `json:"blocks"`   // number of blocks
@@ -54,7 +54,6 @@ func (r *Report) Add(other *Report) {
 	r.Functions += other.Functions
 	r.Inferred += other.Inferred
 	r.Mismatched += other.Mismatched
-	r.Limited += other.Limited
 	r.Blocks += other.Blocks
 	r.Guessed += other.Guessed
 	r.Evidence += other.Evidence
@@ -92,8 +91,8 @@ func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*g
 	return u.counters(notes, report), report, nil
 }
 
-// newUnit reads the dump of a unit, and matches its functions with those of the notes. Functions
-// that do not match are counted in the report.
+// newUnit reads GCC's dump of a unit, and matches its functions with those of the .gcno file. It
+// counts the functions that do not match in the report.
 func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	blocks := make(map[string]uint32)
 	for i := range notes.Functions {
@@ -123,7 +122,8 @@ func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	return u, report, nil
 }
 
-// counters infers the counters of all functions of the unit, and counts them in the report.
+// counters infers the counters of all functions of the unit. It adds to the report how many
+// functions it could infer, and how well.
 func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	c := &gcda.Counters{
 		Header: notes.Header, Ended: true,
@@ -141,9 +141,6 @@ func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 			p.result = p.guessedUpTo(count(f.heat))
 		} else if len(p.items) > 0 {
 			p.result = p.infer()
-			if !p.optimal {
-				report.Limited++
-			}
 			p.describe(p.result, report)
 			report.Inferred++
 		}
@@ -159,26 +156,19 @@ func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	return c
 }
 
-// addCounters appends the counters of a function to c, given the counts of its arcs. It returns the
-// largest counter.
-func addCounters(c *gcda.Counters, f *function, flows []int64) (largest int64) {
-	all := gcda.Counter{Values: f.Reduce(flows)}
-	for _, v := range all.Values {
-		largest = max(largest, v)
-	}
-	if largest == 0 {
-		all = gcda.Counter{Zeros: uint32(len(all.Values))}
-	}
-	counters := []gcda.Counter{all}
-	if largest > 0 {
-		counters = append(counters, f.targetCounters()...)
+// addCounters appends the counters of a function to c. flows are the counts of all arcs of the
+// function's control flow graph, from which it takes those that a .gcda file has.
+func addCounters(c *gcda.Counters, f *function, flows []int64) {
+	values := f.Reduce(flows)
+	counters := []gcda.Counter{{Zeros: uint32(len(values))}}
+	if slices.Max(append(values, 0)) > 0 {
+		counters = append([]gcda.Counter{{Values: values}}, f.targetCounters()...)
 	}
 	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: counters})
-	return largest
 }
 
-// Largest returns the largest count of a block of machine code. It is the largest count that
-// counters of the program can be expected to have.
+// Largest returns the largest count of a block of machine code in the evidence. The counters of the
+// program are not expected to be larger.
 func Largest(e *profile.Evidence) uint64 {
 	largest := uint64(0)
 	for i := range e.Copies {

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// A branch is a conditional jump at the end of a block of machine code that has the source position
-// of a condition.
+// A branch is a recorded conditional jump: the last instruction of a block of machine code, if that
+// has the source position of a condition.
 type branch struct {
 	from   int32    // block of machine code
 	to     [2]int32 // blocks of machine code: the target of the jump and the next block, in any order
 	counts [2]int64 // how often each block of to came next
 }
 
-// branchItems returns how often the two arcs after each condition were taken, according to the
-// recorded conditional jumps, and how often the arcs after each switch were.
+// branchItems returns evidence from the recorded jumps: how often each of the two arcs after a
+// condition was taken, and how often each arc after a switch was.
 func (f *function) branchItems() (items []item) {
 	seen := make(map[int32][]key) // by block of machine code
 	for _, s := range f.sightings {
@@ -40,21 +40,24 @@ func (f *function) branchItems() (items []item) {
 		}
 		for i, s := range f.body.blocks[from].successors {
 			arc := f.arcs[[2]uint32{uint32(from), s.block}]
-			items = append(items, item{arcs: []int32{arc}, low: sum[i], high: sum[i], fixed: true})
+			items = append(items, item{arcs: true, numbers: []uint32{arc}, low: sum[i], high: sum[i], fixed: true})
 		}
 	}
 	return append(items, f.switchItems(seen)...)
 }
 
-// maxSeen limits the positions of a block of machine code that are compared with those of the
-// graph. Most blocks have less than 10.
+// maxSeen limits how many source positions of a block of machine code are compared with those of
+// the control flow graph. Most blocks have less than 10.
 const maxSeen = 50
 
-// tested returns the block of the graph whose condition decides a conditional jump, and the result
-// of direction for it. seen has the source positions in each block of machine code. Of the blocks
-// whose condition is at a position in the block that ends with the jump, it is the one that has
-// most of the positions for itself alone. votes is 0 if there is none, if two have equally many, or
-// if the successors do not lead to the targets of the jump.
+// tested finds the condition that a conditional jump of the machine code decides. It returns the
+// block of the control flow graph that ends with this condition, and the result of
+// [function.direction] for that block. seen has the source positions in each block of machine code.
+//
+// The jump ends a block of machine code. Of the conditions with a source position in that block,
+// tested chooses the one whose graph block has most of the positions for itself alone. votes is 0
+// if there is no condition, if two are equally good, or if the successors of the condition do not
+// lead to the targets of the jump.
 func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, votes int) {
 	positions := seen[jump.from][:min(len(seen[jump.from]), maxSeen)]
 	best := -1
@@ -85,15 +88,15 @@ func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, vote
 	return block, votes
 }
 
-// dropConverted removes counts of machine code (sightings) that do not show how often the code ran
-// in the graph, because the compiler replaced the jump of a condition:
+// dropConverted removes counts that do not show how often code ran, because the compiler has
+// replaced the jump of a condition. It removes the counts of these kinds of machine code:
 //
-//   - code that only one way from the condition reaches, in the same block of machine code as the
-//     condition: it runs whichever way control goes
+//   - code that runs after only one outcome of a condition, but is in the same block of machine
+//     code as the condition: it runs for both outcomes
 //   - such code in a block of machine code with code of other blocks of the graph: constants and
-//     what else does not change in a loop are moved out of the loop
-//   - a loop around the condition, in the same block of machine code as code outside of a loop: it
-//     was unrolled, or became a call such as memset
+//     whatever else does not change in a loop are moved out of the loop
+//   - a loop around the condition, in the same block of machine code as code outside of a loop: the
+//     loop was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
 	if len(f.branches) == 0 {
 		return // the recording has no jumps
@@ -128,18 +131,18 @@ func (f *function) dropConverted() {
 		if at := f.where[s.key]; len(at) == 1 && loops[at[0]] && outside[s.block] {
 			return true
 		}
-		return slices.ContainsFunc(f.arcsTo(s.key), func(a int32) bool {
+		return slices.ContainsFunc(f.arcsTo(s.key), func(a uint32) bool {
 			from, code := f.Arcs[a].From, codeOf[s.block]
 			return converted[from] && (code == several || code == from)
 		})
 	})
 }
 
-// arcsTo returns the arcs of the graph, at most nearby, of which control has taken one when it
-// reaches code at source position k: the only arc into the only block that has the position, or the
-// arcs that have it themselves. It returns none if several blocks have it or several arcs lead to
-// the block.
-func (f *function) arcsTo(k key) []int32 {
+// arcsTo returns the arcs of the control flow graph of which control has taken one when it reaches
+// code at source position k. If a single block has that position, it is the only arc into the
+// block. If arcs have the position themselves, it is these arcs, at most nearby of them. arcsTo
+// returns none if several blocks have the position, or if several arcs lead to the block.
+func (f *function) arcsTo(k key) []uint32 {
 	arcs := f.between[k]
 	if at := f.where[k]; len(at) == 1 {
 		if arcs = f.into[at[0]]; len(arcs) > 1 {
@@ -149,8 +152,8 @@ func (f *function) arcsTo(k key) []int32 {
 	return arcs[:min(len(arcs), nearby)]
 }
 
-// returns reports whether control always goes from block b to block to, in at most nearby steps and
-// without a condition.
+// returns reports whether control always goes from block b to block to without a condition, in at
+// most nearby steps.
 func (f *function) returns(b, to uint32) bool {
 	for range nearby {
 		next := f.body.blocks[b].successors
@@ -162,10 +165,10 @@ func (f *function) returns(b, to uint32) bool {
 	return b == to
 }
 
-// direction finds out which target of a conditional jump is which successor of block b, whose
-// condition it decides. It compares the source positions in the targets with those in the blocks
-// that follow each successor. The result is positive if the first target is the first successor,
-// negative if it is the second one, and 0 if the positions do not show it.
+// direction finds out which target of a conditional jump is which successor of block b, which ends
+// with the jump's condition. It compares the source positions in the two targets with those in the
+// blocks after each successor. Each position is a vote. The result is positive if the first target
+// is the first successor, negative if it is the second one, and 0 if the positions do not show it.
 func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
@@ -178,10 +181,10 @@ func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes
 	return votes
 }
 
-// vote returns 1 if code at source position k, seen in a target of a jump, shows that the jump
-// takes the arc from block from to block to. It does if the position is of that arc, or if only
-// blocks of after have it, which follow this successor, and none of other, which follow the other
-// successor. Otherwise vote returns 0.
+// vote returns 1 if source position k, in the target of a jump, shows that the jump takes the arc
+// from block from to block to, and otherwise 0. after are the blocks that follow this arc, and
+// other are those that follow the other arc. The position shows it if it is that of the arc, or if
+// it is only in blocks of after.
 func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	if arcs := f.between[k]; len(arcs) == 1 {
 		if a := f.Arcs[arcs[0]]; a.From == from && a.To == to {
@@ -199,12 +202,11 @@ func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	return 1
 }
 
-// nearby limits a search of the control flow graph that begins at one block: it looks at this many
-// blocks at most.
+// nearby is the number of blocks after which a search in the control flow graph stops.
 const nearby = 12
 
-// after returns the blocks that can be reached from first, a successor of b, without passing b. The
-// nearest come first, at most nearby of them.
+// after returns the blocks that control can reach from block first, a successor of block b, before
+// it comes to b again. The nearest blocks come first, and there are at most nearby of them.
 func (f *function) after(b, first uint32) []uint32 {
 	blocks := []uint32{first}
 	for i := 0; i < len(blocks); i++ {

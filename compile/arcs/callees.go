@@ -2,20 +2,22 @@ package arcs
 
 import "slices"
 
-// A callee is a direct call: the block that calls, and the called function's name in GCC's dump.
+// A callee is a direct call in a function's body: the block that contains the call, and the name of
+// the called function in GCC's dump.
 type callee struct {
 	block uint32
 	name  string
 }
 
-// maxChain is how many merged functions that call each other one after the other [unit.addMerged]
-// can follow.
+// maxChain limits the length of a chain of functions that call each other and that were all merged
+// with equal functions. [unit.addMerged] infers the counts of one more function of the chain in
+// each round.
 const maxChain = 4
 
 // addMerged infers counts for functions that GCC has merged with an equal function (identical code
-// folding). The program has one copy of the machine code, under the name of one of them, so the
-// others have no evidence. How often the others ran is known from their callers. Each gets its
-// share of the evidence of the function whose name the code has.
+// folding). The program has one copy of their machine code, under the name of one of them, so only
+// that one has evidence. The counts of the callers show how often each of the others ran. Each gets
+// its share of the evidence of the function whose name the code has.
 func (u *unit) addMerged(problems []*problem) {
 	seen := make(map[[2]int][]*problem) // functions with evidence, by the size of their graphs
 	for _, p := range problems {
@@ -36,7 +38,8 @@ func (u *unit) addMerged(problems []*problem) {
 	}
 }
 
-// countCalls returns how often each function was called by the functions of the unit.
+// countCalls returns how often each function of the unit was called by functions of the unit,
+// according to the counts inferred so far.
 func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	calls := make(map[*function]int64)
 	for _, p := range problems {
@@ -53,10 +56,10 @@ func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	return calls
 }
 
-// inferMerged infers the counts of a function without machine code of its own, which is called n
-// times, from the evidence of an equal function in seen. If several are equal, it uses the one that
-// ran most often. It returns false if none is equal. calls is how often each function is called by
-// the functions of the unit.
+// inferMerged infers the counts of a function that has no machine code of its own because it was
+// merged with an equal function of seen. n is how often the function is called. calls is how often
+// each function of the unit is called. If several functions are equal, inferMerged uses the one
+// that ran most often. It returns false if none is.
 func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*problem) bool {
 	var equal *problem
 	for _, other := range seen {
@@ -68,13 +71,14 @@ func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*proble
 		return false
 	}
 	part := equal.take(n, calls[equal.function])
-	p.items = append(equal.part(part), item{blocks: []uint32{0}, low: n, high: n, fixed: true})
+	p.items = append(equal.part(part), item{numbers: []uint32{0}, low: n, high: n, fixed: true})
 	p.weigh()
 	p.result = p.infer()
 	return true
 }
 
-// executed returns the sum of the inferred counts of the function's arcs.
+// executed returns the sum of the inferred counts of the function's arcs, as a measure of how much
+// the function ran.
 func (p *problem) executed() (sum int64) {
 	for _, n := range p.result {
 		sum += n
@@ -82,9 +86,9 @@ func (p *problem) executed() (sum int64) {
 	return sum
 }
 
-// take splits the counts of p between p and a function that was merged with it and is called n
-// times. It subtracts the merged function's share from the counts of p, and returns the share, from
-// 0 to 1. own is how often functions of this unit call p by its own name.
+// take splits the counts of p between p and an equal function that was merged with it. That
+// function is called n times. own is how often functions of this unit call p by its own name. take
+// subtracts the share of the merged function from the counts of p, and returns it, from 0 to 1.
 func (p *problem) take(n, own int64) (share float64) {
 	own = max(own, p.BlockCounts(p.result)[0]-n)
 	share = float64(n) / float64(n+own)
@@ -94,7 +98,7 @@ func (p *problem) take(n, own int64) (share float64) {
 	return share
 }
 
-// part returns the evidence of p with all its counts multiplied by share.
+// part returns the evidence for p, with all its counts multiplied by share.
 func (p *problem) part(share float64) []item {
 	items := slices.Clone(p.items)
 	for i := range items {
@@ -106,8 +110,8 @@ func (p *problem) part(share float64) []item {
 	return items
 }
 
-// equals reports whether two functions have the same graph, and statements at the same places:
-// columns, and lines counted from the declaration of each.
+// equals reports whether two functions have equal control flow graphs, and statements at the same
+// places: the same columns, and the same number of lines after the declaration.
 func (f *function) equals(other *function) bool {
 	if !slices.Equal(f.Arcs, other.Arcs) || len(f.blocks) != len(other.blocks) {
 		return false
@@ -135,5 +139,6 @@ func (f *function) distance(line uint32) uint32 {
 	return line - f.Start.Line
 }
 
-// size returns the numbers of arcs and blocks of the function's graph.
+// size returns the number of arcs and the number of blocks of the function's control flow graph.
+// Functions of different size are not equal.
 func (f *function) size() [2]int { return [2]int{len(f.Arcs), len(f.blocks)} }

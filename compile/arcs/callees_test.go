@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// loop returns a function that contains a loop and begins at a line of the source.
+// loop returns a function that contains a loop, and whose declaration is in the given line of the
+// source.
 func loop(t testing.TB, name string, line uint32) *function {
 	notes := &gcda.Function{
 		ID: gcda.ID{Ident: line}, Name: name, Start: gcda.Position{Line: line}, End: gcda.Position{Line: line + 4}, Blocks: 4,
@@ -25,8 +26,8 @@ func loop(t testing.TB, name string, line uint32) *function {
 	return f
 }
 
-// If the compiler has merged two equal functions, the counts of their callers show how often each
-// ran.
+// If the compiler has merged two equal functions, both get counts: their callers show how often
+// each ran.
 func TestMergedFunctions(t *testing.T) {
 	other := loop(t, "other", 210)
 	other.blocks[3].places[0].column = 2
@@ -37,7 +38,7 @@ func TestMergedFunctions(t *testing.T) {
 		problems = append(problems, newProblem(f))
 	}
 	seen, merged, caller := problems[0], problems[1], problems[3]
-	seen.result, seen.items = []int64{20, 180, 20, 20}, []item{{blocks: []uint32{2}, low: 200, high: 200}}
+	seen.result, seen.items = []int64{20, 180, 20, 20}, []item{{numbers: []uint32{2}, low: 200, high: 200}}
 	caller.result = []int64{1, 14, 1, 1}
 	caller.callees = []callee{{2, "Merged"}, {2, "Other"}, {3, "unknown"}}
 	u.addMerged(problems)

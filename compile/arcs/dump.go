@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A key is a source position without discriminator. file is a number from dump.files.
+// A key is a source position without a discriminator, by which positions are compared. Its file is
+// a number, see dump.files.
 type key struct{ file, line, column uint32 }
 
 func (k key) compare(other key) int {
@@ -23,15 +24,16 @@ type place struct {
 	discriminator uint32
 }
 
-// A dump is the parsed text that GCC writes about the functions of a unit with -fdump-ipa-profile,
-// before it uses a profile.
+// A dump is the parsed output of GCC's option -fdump-ipa-profile for a unit. It describes the
+// functions before GCC applies a profile.
 type dump struct {
 	files     map[string]uint32 // numbers of source files, by base name
 	functions map[string]*body
 	names     map[string]string // linkage names by the names that the dump prints in calls; "" if several functions have that name
 }
 
-// A body is what the dump shows of one function: its blocks, and the positions of its statements.
+// A body is what GCC's dump contains about one function: the blocks of its control flow graph, and
+// the source positions of its statements.
 type body struct {
 	name     string // as the dump prints it, without types of parameters
 	blocks   []block
@@ -57,32 +59,32 @@ type block struct {
 	successors    []successor
 }
 
-// A successor is an arc out of a block: the block that may come next, and how often GCC guesses
-// that it does.
+// A successor is an arc out of a block of the control flow graph: the block that may run next, and
+// how often GCC guesses that it does.
 type successor struct {
 	block  uint32
 	guess  uint64 // GCC's count, which only has a meaning relative to others of the function
 	throws bool   // it follows if a call throws an exception
 }
 
-// A step is the source position of an arc: of a jump from one block to another, or of the value
-// that a variable gets if control comes from a certain block (a PHI argument).
+// A step is the source position of an arc between two blocks. The position is that of a jump, or of
+// the value that a variable gets if control comes from a certain block (a PHI argument).
 type step struct {
 	place
 	from, to uint32
 }
 
-// maxLine is the number of bytes of a line that are kept. Longer lines are initialisers and the
+// maxLine is the number of bytes that are read of a line. Longer lines are initialisers, and the
 // cases of very large switches, whose ends are not needed.
 const maxLine = 1 << 20
 
 // maxBlock is the largest number of a block that is accepted. GCC's own limit is lower.
 const maxBlock = 1 << 24
 
-// readDump reads the dump of a pass with -lineno-blocks-details, as GCC 12 to 16 write it. It keeps
-// the functions that are keys of blocks, whose values are the numbers of blocks of each. If a
-// function has several bodies in the dump, it reads the first, whose blocks are numbered as in the
-// .gcno file.
+// readDump reads what GCC 12 to 16 write with -fdump-ipa-profile-lineno-blocks-details. It reads
+// only the functions that are keys of blocks. The values of blocks are the numbers of blocks of the
+// functions. If the dump has several bodies of a function, readDump reads the first one, whose
+// blocks have the same numbers as in the .gcno file.
 func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body), names: make(map[string]string)}
 	p := dumpParser{dump: d, paths: make(map[string]uint32)}
@@ -133,8 +135,9 @@ type dumpParser struct {
 	next    bool   // the line before is part of the list of successors
 }
 
-// begin reads the first line of a function: "name (linkage, funcdef_no=1, ...". If the linkage name
-// is a key of blocks, the following lines are parsed as the body of the function.
+// begin reads the line with which the dump of a function begins: "name (linkage, funcdef_no=1,
+// ...". If the linkage name is a key of blocks, the following lines are parsed as the body of the
+// function.
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))
@@ -160,7 +163,7 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.functions[name], p.last = p.body, p.body
 }
 
-// line reads a line of a function's body.
+// line reads a line in the body of a function.
 func (p *dumpParser) line(line []byte) {
 	switch {
 	case len(line) > 0 && line[0] == '}':
@@ -218,7 +221,7 @@ func (p *dumpParser) successor(text []byte) {
 	}
 	guess := uint64(0)
 	if _, count, ok := bytes.Cut(rest, []byte("count:")); ok {
-		guess = number64(count)
+		guess, _, _ = number(count, 64)
 	}
 	b := &p.body.blocks[p.current]
 	b.successors = append(b.successors, successor{to, guess, bytes.Contains(rest, []byte("(EH"))})
@@ -268,7 +271,7 @@ func (p *dumpParser) statement(text []byte) {
 }
 
 // call adds a call at a source position to the current block. own says whether the position has a
-// discriminator. name is the called expression. If that is a pointer, the call is kept until
+// discriminator. name is the called expression. If it is a pointer, the call waits until
 // [dumpParser.profiled] reads that GCC counts its targets.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
@@ -291,7 +294,7 @@ func isCall(text []byte) bool {
 	return ok && len(name) > 0 && name[0] != '(' && string(name) != "if" && string(name) != "switch"
 }
 
-// isComputation reports whether the only effect of a statement is a new value, as of "x_1 = *_2;".
+// isComputation reports whether a statement does nothing but compute a value, such as "x_1 = *_2;".
 func isComputation(text []byte) bool {
 	name, _, ok := bytes.Cut(text, []byte(" = "))
 	version := bytes.LastIndexByte(name, '_')
@@ -330,8 +333,8 @@ func (p *dumpParser) phi(text []byte) {
 	}
 }
 
-// predecessor reads the number of the block in a PHI argument such as "value(6), ". It also returns
-// the text after the argument.
+// predecessor reads the number of the block in a PHI argument such as "value(6), ", which is 6
+// there. It also returns the text after the argument.
 func predecessor(text []byte) (block uint32, rest []byte, ok bool) {
 	for {
 		open := bytes.IndexByte(text, '(')
@@ -382,7 +385,8 @@ func cutLast(text []byte) (before []byte, number uint32, ok bool) {
 	return text[:colon], n, ok && len(rest) == 0
 }
 
-// file returns the number of a source file, given its path in the dump.
+// file returns the number of a source file, given its path in the dump. It stores the number of
+// each path.
 func (p *dumpParser) file(name []byte) uint32 {
 	n, ok := p.paths[string(name)]
 	if !ok {
@@ -392,8 +396,8 @@ func (p *dumpParser) file(name []byte) uint32 {
 	return n
 }
 
-// number returns the number of a source file. Files with the same base name have the same number,
-// because paths in debug info may differ from those in the dump.
+// number returns the number of a source file, given its path. Files with the same base name have
+// the same number, because paths in debug info may differ from those in the dump.
 func (d *dump) number(name string) uint32 {
 	base := baseName(name)
 	n, ok := d.files[base]
@@ -404,26 +408,22 @@ func (d *dump) number(name string) uint32 {
 	return n
 }
 
+// baseName returns the last element of a path, which may have backslashes.
 func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-// number32 reads a decimal number at the beginning of a text, and returns the rest of the text.
+// number32 reads a decimal number of at most 32 bits, see [number].
 func number32(text []byte) (n uint32, rest []byte, ok bool) {
+	v, rest, ok := number(text, 32)
+	return uint32(v), rest, ok
+}
+
+// number reads a decimal number at the beginning of a text, and returns the rest of the text. ok is
+// false if there is none, or if it does not fit in the given number of bits.
+func number(text []byte, bits int) (n uint64, rest []byte, ok bool) {
 	digits := 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		digits++
 	}
-	v, err := strconv.ParseUint(string(text[:digits]), 10, 32)
-	return uint32(v), text[digits:], err == nil
-}
-
-// number64 reads a decimal number at the beginning of a text. It returns 0 if there is none.
-func number64(text []byte) uint64 {
-	n := uint64(0)
-	for _, c := range text {
-		if c < '0' || c > '9' || n > 1<<58 {
-			break
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return n
+	n, err := strconv.ParseUint(string(text[:digits]), 10, bits)
+	return n, text[digits:], err == nil
 }

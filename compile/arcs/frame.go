@@ -4,20 +4,21 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// none is the number of a frame or arc that does not exist.
+// none is used in place of the number of a frame or an arc if there is none.
 const none = -1
 
-// maxDepth is the largest depth of inlined calls for which evidence is used. Real code has less
-// than 100.
+// maxDepth is the largest depth of inlined calls for which evidence is used. In real code the depth
+// is less than 100.
 const maxDepth = 128
 
-// maxCalls limits how many calls of a chain of inlined calls get the count of one block of machine
-// code, beginning with the innermost call.
+// maxCalls limits the calls that get the count of one block of machine code, if the block is the
+// beginning of a function inlined in the beginning of another one, and so on. Only the innermost
+// calls get it.
 const maxCalls = 8
 
-// A frame is an instance of a function in the machine code of a symbol: the function of the symbol
-// itself, or a call that was inlined there. If the unit defines the function, the field function is
-// it.
+// A frame is the code of one function in the machine code of a symbol: the code of the symbol's own
+// function, or that of a call that was inlined. Its field function is nil if the unit does not
+// define the function.
 type frame struct {
 	parent   int32 // number of the caller's frame, or none
 	depth    int32 // number of callers
@@ -29,7 +30,7 @@ type frame struct {
 	seen     bool   // there is code of it, or of what is inlined in it
 }
 
-// frames returns the frames of the machine code of one symbol.
+// frames returns a [frame] for the function of a symbol and for each call that was inlined in it.
 func (u *unit) frames(c *profile.CodeCopy) []frame {
 	frames := make([]frame, len(c.Frames))
 	for i, f := range c.Frames {
@@ -51,9 +52,10 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds the count of a block of machine code with source position at to the function whose
-// graph has that position: the function of frame n, or one into which it was inlined. It returns
-// the frame of the function, see [unit.owner], or none.
+// place adds the count of a block of machine code, which has the source position at in frame n, to
+// a function. That is the function whose control flow graph has the position: the function of the
+// frame, or one into which it was inlined. place returns the frame of that function, see
+// [unit.owner], or none.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	if owner = u.owner(frames, n, at.key); owner != none {
 		f := frames[owner].function
@@ -62,10 +64,12 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 	return owner
 }
 
-// owner returns the frame whose function's graph has the code at source position at of frame n. If
-// GCC inlined a call before it made the graphs, the code of the callee is in the graph of the
+// owner returns the frame whose function's control flow graph contains the code at source position
+// at of frame n. It returns none if no graph does.
+//
+// If GCC inlined a call before it made the graphs, the code of the callee is in the graph of the
 // caller. If it inlined the call later, the code is in the callee's own graph, and the caller's
-// graph still has the call. owner returns none if no graph has the position.
+// graph still has the call.
 func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	owner = none
 	if frames[n].depth > maxDepth {
@@ -85,10 +89,10 @@ func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	return owner
 }
 
-// calls adds the count of a block of machine code to the inlined call that led to source position
-// at in frame n, if the position is in the first block of the callee. If the call in turn is in the
-// first block of its caller, it adds the count to the caller's call as well, and so on. Often an
-// inlined call leaves no other code in the caller.
+// calls adds the count of a block of machine code to the inlined call that led to it, because an
+// inlined call often leaves no other code in the caller. It does so if the source position at, in
+// frame n, is in the first block of the callee. If the call is in turn in the first block of its
+// caller, calls adds the count to the caller's call as well, and so on.
 func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
 	for range maxCalls {
 		f := frames[n].function
@@ -103,8 +107,8 @@ func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64)
 	}
 }
 
-// limitCalls sets upper bounds for how often inlined calls ran that left no machine code in the
-// caller: the largest count of the inlined code.
+// limitCalls sets upper bounds for how often calls ran that were inlined and have no machine code
+// in the caller. The bound of a call is the largest count of the code that was inlined there.
 func (u *unit) limitCalls(frames []frame) {
 	for i := range frames {
 		f := &frames[i]

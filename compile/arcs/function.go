@@ -9,31 +9,32 @@ import (
 // exitBlock is the number of the exit block in every graph.
 const exitBlock = 1
 
-// A function is the control flow graph of a function, and the evidence for it. In the comments of
-// its fields, a position is a source position.
+// A function is the control flow graph of a function, with the evidence for how often its blocks
+// and arcs ran. In the comments of its fields, a position is a source position.
 type function struct {
 	*gcda.Function
 	*body
-	arcs      map[[2]uint32]int32 // numbers of arcs, by the blocks that they connect
-	where     map[key][]uint32    // blocks with a statement at each position
-	between   map[key][]int32     // arcs with a step at each position at which no block has a statement
-	follows   []uint32            // for each block b, the block that comes before every execution of b and leads only to b, else 0
+	arcs      map[[2]uint32]uint32 // numbers of arcs, by the blocks that they connect
+	where     map[key][]uint32     // blocks with a statement at each position
+	between   map[key][]uint32     // arcs with a step at each position at which no block has a statement
+	follows   []uint32             // for each block b, the block that comes before every execution of b and leads only to b, else 0
 	sightings []sighting
 	limits    map[key]int64    // upper bounds for inlined calls without a sighting, by the position of the call
 	copies    map[int32]uint64 // how often each copy of the machine code ran, by the number from unit.copies
 	copiesSum uint64           // sum of copies
 	branches  []branch
 	jumps     []jump
-	decided   []bool    // for each block, whether a recorded jump decides its condition
-	into      [][]int32 // arcs into each block
-	entry     uint64    // how often the function's own symbols were entered
-	called    bool      // entry is known
-	first     uint32    // the block after the entry, 0 if it also has other predecessors
-	heat      uint64    // the largest count of its blocks, if it was left out of the profile, see profile.LeftOut; else 0
-	inlined   bool      // it was inlined into other functions, so entry does not count all calls
+	decided   []bool     // for each block, whether a recorded jump decides its condition
+	into      [][]uint32 // arcs into each block
+	entry     uint64     // how often the function's own symbols were entered
+	called    bool       // entry is known
+	first     uint32     // the block after the entry, 0 if it also has other predecessors
+	heat      uint64     // the largest count of its blocks, if it was left out of the profile, see profile.LeftOut; else 0
+	inlined   bool       // it was inlined into other functions, so entry does not count all calls
 }
 
-// A sighting is a count of one block of machine code, at one of the source positions of the block.
+// A sighting is the count of one block of machine code, at one of the source positions that the
+// block has.
 type sighting struct {
 	place
 	copy  int32 // number from unit.copies: the symbol and chain of inlined calls
@@ -41,13 +42,13 @@ type sighting struct {
 	count uint64
 }
 
-// newFunction builds a function from its graph in the .gcno file and its body in the dump. It
-// returns nil if the two do not have the same blocks and arcs.
+// newFunction combines a function's control flow graph from the .gcno file with its body from GCC's
+// dump. It returns nil if the two do not have the same blocks and arcs.
 func newFunction(notes *gcda.Function, b *body) *function {
 	if b == nil || len(b.blocks) != int(notes.Blocks) || len(b.blocks) < 2 {
 		return nil
 	}
-	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]int32), where: make(map[key][]uint32), between: make(map[key][]int32), into: make([][]int32, notes.Blocks), limits: make(map[key]int64)}
+	f := &function{Function: notes, body: b, arcs: make(map[[2]uint32]uint32), where: make(map[key][]uint32), between: make(map[key][]uint32), into: make([][]uint32, notes.Blocks), limits: make(map[key]int64)}
 	dumped := make(map[[2]uint32]bool)
 	for from := range b.blocks {
 		for _, s := range b.blocks[from].successors {
@@ -58,8 +59,8 @@ func newFunction(notes *gcda.Function, b *body) *function {
 		if a.From > 1 && !dumped[[2]uint32{a.From, a.To}] {
 			return nil
 		}
-		f.arcs[[2]uint32{a.From, a.To}] = int32(i)
-		f.into[a.To] = append(f.into[a.To], int32(i))
+		f.arcs[[2]uint32{a.From, a.To}] = uint32(i)
+		f.into[a.To] = append(f.into[a.To], uint32(i))
 		if a.From == 0 {
 			f.first = a.To
 		}
@@ -97,8 +98,8 @@ func newFunction(notes *gcda.Function, b *body) *function {
 	return f
 }
 
-// onlySuccessor reports whether control leaves a block for only one other block, if the exit by
-// calls that do not return is not counted.
+// onlySuccessor reports whether control always goes from a block to one and the same block. It
+// ignores the arc to the exit that blocks with a call have, in case the call does not return.
 func (f *function) onlySuccessor(b uint32) bool {
 	n := 0
 	for _, s := range f.body.blocks[b].successors {
@@ -109,11 +110,12 @@ func (f *function) onlySuccessor(b uint32) bool {
 	return n == 1
 }
 
-// contains reports whether a statement or an arc of the function's graph has a source position.
+// contains reports whether a source position is that of a statement or an arc in the function's
+// control flow graph.
 func (f *function) contains(k key) bool { return len(f.where[k]) > 0 || len(f.between[k]) > 0 }
 
-// beginsAt reports whether a source position is in the first block of the function and in no other,
-// and that block runs once in each call.
+// beginsAt reports whether a source position is only in the first block of the function, and that
+// block runs once in each call.
 func (f *function) beginsAt(k key) bool {
 	at := f.where[k]
 	return len(at) == 1 && at[0] == f.first

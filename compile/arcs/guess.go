@@ -1,39 +1,13 @@
 package arcs
 
 import (
-	"io"
 	"slices"
 
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// Guess returns the counters that GCC's own guesses of frequencies give, if each function runs the
-// given number of times. They show what the options that -fprofile-use turns on gain without a
-// profile. See [Infer] for notes and dump.
-func Guess(notes *gcda.Notes, dump io.Reader, executions uint64) (*gcda.Counters, error) {
-	u, _, err := newUnit(notes, dump)
-	if err != nil {
-		return nil, err
-	}
-	c := &gcda.Counters{Header: notes.Header, Ended: true}
-	largest := int64(0)
-	for i := range notes.Functions {
-		f := u.functions[notes.Functions[i].Name]
-		if f == nil || f.Function != &notes.Functions[i] {
-			continue
-		}
-		flows, err := newProblem(f).guessed(count(executions))
-		if err != nil {
-			continue
-		}
-		largest = max(largest, addCounters(c, f, flows))
-	}
-	c.Summaries = []gcda.Summary{{Runs: 1, SumMax: uint64(largest)}}
-	return c, nil
-}
-
-// guessed returns the counts of the function's arcs that GCC guesses if the function runs the given
-// number of times.
+// guessed returns the counts that GCC guesses for the function's arcs if the function runs the
+// given number of times.
 func (p *problem) guessed(executions int64) ([]int64, error) {
 	counters := make([]int64, 0, len(p.Arcs))
 	for i, a := range p.Arcs {
@@ -48,8 +22,8 @@ func (p *problem) guessed(executions int64) ([]int64, error) {
 	return flows, err
 }
 
-// guessedUpTo returns the counts of the function's arcs that GCC guesses, scaled so that the
-// largest one is about n. It returns nil if there are no guesses.
+// guessedUpTo returns the counts that GCC guesses for the function's arcs, scaled so that the
+// largest one is about n. It returns nil if GCC has no guesses.
 func (p *problem) guessedUpTo(n int64) []int64 {
 	const some = 1000
 	flows, _ := p.guessed(some)

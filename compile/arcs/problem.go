@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/flow"
 )
 
-// These are the costs of a solution for each execution by which a count deviates from the evidence
-// or from GCC's guesses. An inferred solution is one of least cost.
+// These are the costs of a solution for each execution by which a count differs from the evidence
+// or from GCC's guesses. The inferred counts are a solution of least cost.
 const (
 	costBelow = 10_000 // a count below the lower bound of an item
 	costAbove = 7_000  // a count above the upper bound of an item
@@ -21,18 +21,19 @@ const (
 	costFlow  = 1      // taking any arc
 )
 
-// A curve is a cost that depends on a count. It is piecewise linear and convex: slope is the cost
-// of the first execution, and the slope grows at each bend.
+// A curve is the cost of a count of a block or an arc, as a function of that count. It is piecewise
+// linear and convex. slope is the cost of the first execution, and each bend makes the slope
+// larger.
 type curve struct {
 	slope int64
 	bends []bend
 }
 
-// A bend is a count from which on the slope of a curve is larger, and by how much.
+// A bend is a point of a [curve]: from the count at on, the slope is larger by change.
 type bend struct{ at, change int64 }
 
-// between adds a cost to a curve for counts outside of low to high: below for each execution below
-// low, and above for each one above high.
+// between adds a cost to a curve for counts outside of the range from low to high. The cost is
+// below for each execution that is missing to low, and above for each one beyond high.
 func (c *curve) between(low, high, below, above int64) {
 	if low > 0 {
 		c.slope -= below
@@ -43,11 +44,12 @@ func (c *curve) between(low, high, below, above int64) {
 	}
 }
 
-// A problem is the optimisation problem whose solution is the counts of a function's arcs.
+// A problem is the optimisation problem whose solution is the counts of the arcs of a function's
+// control flow graph.
 type problem struct {
 	*function
 	all     []gcda.Arc // the arcs, and the arc from the exit to the entry
-	in, out [][]int32  // numbers of the arcs into and out of each block
+	in, out [][]uint32 // numbers of the arcs into and out of each block
 	guess   []float64  // GCC's guessed frequency of each arc
 	block   []float64  // GCC's guessed frequency of each block
 	rare    []bool     // for each arc, whether it costs costFake
@@ -56,7 +58,6 @@ type problem struct {
 	flows   []int64    // counts of all arcs, from the last round
 	result  []int64    // inferred counts of the arcs, nil if there is no evidence
 	counts  []int64    // counts of the blocks, from the last round
-	optimal bool       // the solver finished in the last round
 	union   int64      // factor of the costs of items about several blocks in this round, in percent
 }
 
@@ -65,31 +66,39 @@ type problem struct {
 func newProblem(f *function) *problem {
 	p := &problem{function: f, items: f.items()}
 	p.all = append(f.Arcs[:len(f.Arcs):len(f.Arcs)], gcda.Arc{From: 1, To: 0})
-	p.in, p.out = make([][]int32, f.Blocks), make([][]int32, f.Blocks)
+	p.in, p.out = make([][]uint32, f.Blocks), make([][]uint32, f.Blocks)
 	for i, a := range p.all {
-		p.in[a.To] = append(p.in[a.To], int32(i))
-		p.out[a.From] = append(p.out[a.From], int32(i))
+		p.in[a.To] = append(p.in[a.To], uint32(i))
+		p.out[a.From] = append(p.out[a.From], uint32(i))
 	}
 	p.weigh()
 	p.guesses()
 	return p
 }
 
-// weigh sets the weight of each item of evidence. Items about many blocks, and items about the same
-// blocks as others, weigh less. Items about statements that compilers seldom move weigh more.
+// weigh sets the weight of each item of evidence, by which its costs are multiplied. Items about
+// many blocks weigh less, and so do items about the same blocks as other items. Items about
+// statements that compilers seldom move weigh more.
 func (p *problem) weigh() {
-	slices.SortStableFunc(p.items, func(a, b item) int {
-		return cmp.Or(slices.Compare(a.blocks, b.blocks), slices.Compare(a.arcs, b.arcs))
-	})
+	compare := func(a, b item) int {
+		switch {
+		case a.arcs == b.arcs:
+			return slices.Compare(a.numbers, b.numbers)
+		case a.arcs:
+			return -1
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.items, compare)
 	p.weights = make([]int64, len(p.items))
 	for i := 0; i < len(p.items); {
 		n := i + 1
-		for n < len(p.items) && slices.Equal(p.items[n].blocks, p.items[i].blocks) && slices.Equal(p.items[n].arcs, p.items[i].arcs) {
+		for n < len(p.items) && compare(p.items[n], p.items[i]) == 0 {
 			n++
 		}
 		w := int64(1000 / math.Sqrt(float64(n-i)))
 		for ; i < n; i++ {
-			p.weights[i] = max(1, w/int64(max(p.items[i].spread, len(p.items[i].blocks)+len(p.items[i].arcs))))
+			p.weights[i] = max(1, w/int64(max(p.items[i].spread, len(p.items[i].numbers))))
 			if p.items[i].fixed {
 				p.weights[i] *= 2
 			}
@@ -132,13 +141,13 @@ func (p *problem) guesses() {
 }
 
 // rounds is how often the optimisation problem is solved. The costs of guesses, and of evidence
-// about the sum of several blocks, depend on the previous solution. In the first round, which has
-// only an estimate, such evidence weighs less, because it is not yet known how to divide it among
-// the blocks.
+// about the sum of several blocks, depend on the solution before. The first round has only an
+// estimate in its place.
 const rounds = 2
 
 // unionWeights are the weights, in percent, of evidence about the sum of several blocks in each
-// round.
+// round. It weighs less in the first round, in which it is not yet known how to divide the sum
+// among the blocks.
 var unionWeights = [rounds]int64{50, 100}
 
 // infer solves the problem and returns the counts of the function's arcs.
@@ -146,14 +155,14 @@ func (p *problem) infer() []int64 {
 	p.counts = p.estimate()
 	for round := range rounds {
 		p.union = unionWeights[round]
-		p.optimal = p.solve()
+		p.solve()
 	}
 	return p.flows[:len(p.Arcs)]
 }
 
-// estimate returns counts of blocks for the first round. A block with evidence for it alone gets
-// the lower bound of that. The counts of other blocks follow from their neighbours and GCC's
-// guessed frequencies.
+// estimate returns the counts of blocks with which the first round begins. A block with evidence
+// about it alone gets the lower bound of that evidence. The counts of other blocks are estimated
+// from their neighbours and from GCC's guessed frequencies.
 func (p *problem) estimate() []int64 {
 	scale := make([]float64, p.Blocks) // count divided by guessed frequency; negative if unknown
 	known := make([]bool, p.Blocks)
@@ -161,8 +170,8 @@ func (p *problem) estimate() []int64 {
 		scale[b] = -1
 	}
 	for _, item := range p.items {
-		if len(item.blocks) == 1 {
-			b := item.blocks[0]
+		if !item.arcs && len(item.numbers) == 1 {
+			b := item.numbers[0]
 			known[b] = true
 			scale[b] = max(scale[b], float64(item.low)/p.block[b])
 		}
@@ -178,11 +187,11 @@ func (p *problem) estimate() []int64 {
 // sweeps is how many times [problem.spread] visits all blocks.
 const sweeps = 4
 
-// spread estimates the scale of each unknown block, which is its count divided by GCC's guessed
-// frequency: the weighted mean of the scales of its predecessors, or if these are unknown, of its
-// successors.
+// spread estimates the scale of each block that is not known. The scale of a block is its count
+// divided by the frequency that GCC guesses. The estimate is the weighted mean of the scales of its
+// predecessors, or if these are unknown, of its successors.
 func (p *problem) spread(scale []float64, known []bool) {
-	mean := func(b int, arcs []int32, other func(gcda.Arc) uint32) {
+	mean := func(b int, arcs []uint32, other func(gcda.Arc) uint32) {
 		sum, weights := float64(0), float64(0)
 		for _, a := range arcs {
 			if s := scale[other(p.all[a])]; s >= 0 {
@@ -208,9 +217,9 @@ func (p *problem) spread(scale []float64, known []bool) {
 	}
 }
 
-// solve finds the counts of arcs and blocks of least cost, as a circulation in a network. It
-// returns false if the solver stopped at the limit of operations.
-func (p *problem) solve() (optimal bool) {
+// solve sets the counts of arcs and blocks to those of least cost, as a circulation in a network. If
+// the solver reaches the limit of operations, they are valid counts of a higher cost.
+func (p *problem) solve() {
 	arcs, blocks := make([]curve, len(p.all)), make([]curve, p.Blocks)
 	for i, item := range p.items {
 		p.itemCost(item, p.weights[i], arcs, blocks)
@@ -239,7 +248,7 @@ func (p *problem) solve() (optimal bool) {
 		arcs[i].slope += costFlow
 		carriers[i] = arcs[i].build(n, leaves[a.From], int32(a.To))
 	}
-	flows, optimal := n.Circulate(p.operations())
+	flows, _ := n.Circulate(p.operations())
 	p.flows, p.counts = make([]int64, len(p.all)), make([]int64, p.Blocks)
 	for i, a := range p.all {
 		for _, c := range carriers[i] {
@@ -247,39 +256,33 @@ func (p *problem) solve() (optimal bool) {
 		}
 		p.counts[a.To] += p.flows[i]
 	}
-	return optimal
 }
 
-// operations returns the limit of the solver's operations, which bounds its time. A function of
-// 5,000 blocks takes 2,000 operations for each arc and round.
+// operations returns the limit of the solver's operations, which bounds its time. For a function of
+// 5,000 blocks the solver takes 2,000 operations for each arc in a round.
 func (p *problem) operations() int { return 10_000_000 + 10_000*len(p.all) }
 
-// itemCost adds the cost of counts outside of the bounds of an item of evidence to the curves of
-// its arcs or blocks. The bounds of an item about several blocks are divided among them in
+// itemCost adds the cost of violating an item of evidence to the curves of the blocks or arcs that
+// the item is about. If there are several, the bounds of the item are divided among them in
 // proportion to the counts of the last round.
 func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	below, above := weight*costBelow/1000, weight*costAbove/1000
-	curves, numbers := blocks, item.blocks
-	counts := p.counts
-	if len(item.arcs) > 0 {
+	curves := blocks
+	if item.arcs {
 		below, above = weight*costArc/1000, weight*costArc*7/10/1000
-		curves, counts = arcs, p.flows
-		numbers = make([]uint32, len(item.arcs))
-		for i, a := range item.arcs {
-			numbers[i] = uint32(a)
-		}
+		curves = arcs
 	}
-	if len(numbers) == 1 {
-		curves[numbers[0]].between(item.low, item.high, below, above)
+	if len(item.numbers) == 1 {
+		curves[item.numbers[0]].between(item.low, item.high, below, above)
 		return
 	}
 	below, above, pull := below*p.union/100, above*p.union/100, weight*costUnion/1000*p.union/100
-	shares := p.shares(numbers, counts, len(item.arcs) > 0)
+	shares := p.shares(item)
 	total := float64(0)
 	for _, s := range shares {
 		total += s
 	}
-	for i, n := range numbers {
+	for i, n := range item.numbers {
 		share := shares[i] / total
 		low, high := int64(float64(float64(item.low)*share)+0.5), int64(float64(float64(item.high)*share)+0.5)
 		if item.high >= unlimited {
@@ -293,31 +296,31 @@ func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 }
 
 // shares returns how to divide evidence about the sum of several blocks or arcs among them: in
-// proportion to counts, the result of the last round, or if all are 0, in proportion to GCC's
-// guesses. numbers are the numbers of the blocks or arcs.
-func (p *problem) shares(numbers []uint32, counts []int64, arcs bool) []float64 {
-	shares := make([]float64, len(numbers))
+// proportion to their counts in the last round, or if all of these are 0, in proportion to GCC's
+// guesses.
+func (p *problem) shares(item item) []float64 {
+	counts, guesses, least := p.counts, p.block, 0.0
+	if item.arcs {
+		counts, guesses, least = p.flows, p.guess, 1
+	}
+	shares := make([]float64, len(item.numbers))
 	sum := float64(0)
-	for i, n := range numbers {
-		if counts != nil {
+	for i, n := range item.numbers {
+		if counts != nil { // arcs have none in the first round
 			shares[i] = float64(counts[n])
 		}
 		sum += shares[i]
 	}
-	for i, n := range numbers {
-		switch {
-		case sum > 0:
-		case arcs:
-			shares[i] = p.guess[n] + 1
-		default:
-			shares[i] = p.block[n]
+	for i, n := range item.numbers {
+		if sum == 0 {
+			shares[i] = guesses[n] + least
 		}
 	}
 	return shares
 }
 
-// successorCosts adds costs to the curves of the arcs out of block b: for counts that deviate from
-// GCC's guessed shares, and for taking a rare arc.
+// successorCosts adds two costs to the curves of the arcs out of block b: for counts that differ
+// from the shares that GCC guesses, and for taking a rare arc.
 func (p *problem) successorCosts(b int, arcs []curve) {
 	total, jumps := float64(0), 0
 	for _, a := range p.out[b] {
@@ -350,8 +353,8 @@ func (c *curve) add(other curve) {
 	c.bends = append(c.bends, other.bends...)
 }
 
-// build adds a curve to a network, as parallel arcs between two nodes: one for each slope, with the
-// slope as its cost. It returns their numbers.
+// build adds arcs between two nodes to a network, which together cost what the curve says. There is
+// one arc for each slope of the curve, with the slope as its cost. build returns their numbers.
 func (c *curve) build(n *flow.Network, from, to int32) (arcs []int) {
 	slices.SortFunc(c.bends, func(a, b bend) int { return cmp.Compare(a.at, b.at) })
 	at, slope := int64(0), c.slope

@@ -7,18 +7,20 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A scale is how the counts of a profile are converted to counters of a .gcda file: each is divided
-// by 1<<shift, and multiplied by factor. One of these is 1. The largest counter of a program has to
-// be less than 1<<32, since the file has 32 bits for it from GCC 9 on. With a factor above 1,
-// [problem.addFloor] can add less than one execution. All units of a program have the same scale.
+// A scale says how the counts of a profile are converted to counters of a .gcda file: each is
+// divided by 1<<shift and multiplied by factor. One of the two is 1.
+//
+// The largest counter of a program must be less than 1<<32, because the file has 32 bits for it
+// from GCC 9 on. With a factor above 1, [problem.addFloor] can add less than one execution. All
+// units of a program have the same scale.
 type scale struct {
 	most   uint64 // the largest count of the program
 	shift  int
 	factor int64
 }
 
-// newScale returns the scale of a program whose largest count is most. The factor is as large as
-// the file allows, and at most 1,024.
+// newScale returns the scale for a program whose largest count is most. The factor is as large as
+// the file allows, but at most 1,024.
 func newScale(most uint64) scale {
 	n := bits.Len64(most)
 	return scale{most, max(0, n-32), 1 << min(10, max(0, 32-n))}

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A jump is a recorded jump at the end of a block of machine code that has the source position of a
+// A jump is a recorded jump that ends a block of machine code, if that has the source position of a
 // switch.
 type jump struct {
 	block    uint32 // block of the graph that ends with the switch
@@ -15,8 +15,8 @@ type jump struct {
 	count    int64
 }
 
-// switches adds the jumps at the end of block n of machine code to function f, if source position
-// at is of a switch in its graph.
+// switches adds the recorded jumps at the end of block n of machine code to function f, if the
+// source position at is that of a switch in the function's control flow graph.
 func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) {
 	last := len(f.jumps) - 1
 	if len(f.body.switches[at]) != 1 || last >= 0 && f.jumps[last].from == n {
@@ -27,19 +27,19 @@ func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) 
 	}
 }
 
-// switchItems returns how often the arcs after each switch were taken, according to the recorded
-// jumps. seen are the source positions of each block of machine code. If the positions in the
-// target of a jump are of no single successor, the jump may have taken any of the arcs, so it
-// raises the upper bound of all of them.
+// switchItems returns evidence about the arcs after each switch, from the recorded jumps. seen has
+// the source positions in each block of machine code. If the positions in the target of a jump do
+// not belong to a single successor of the switch, the jump may have taken any arc, and raises the
+// upper bound of all of them.
 func (f *function) switchItems(seen map[int32][]key) (items []item) {
-	sums, open := make(map[int32]int64), make(map[uint32]int64) // jumps that took each arc, and jumps of each block that may have taken any
+	sums, open := make(map[uint32]int64), make(map[uint32]int64) // jumps that took each arc, and jumps of each block that may have taken any
 	targets := make(map[uint32]map[key]int32)
 	for _, j := range f.jumps {
 		if targets[j.block] == nil {
 			targets[j.block] = f.targets(j.block)
 		}
 		if arc, ok := f.target(targets[j.block], seen[j.to]); ok {
-			sums[arc] = count(uint64(sums[arc] + j.count))
+			sums[uint32(arc)] = count(uint64(sums[uint32(arc)] + j.count))
 		} else if !slices.ContainsFunc(seen[j.to], func(k key) bool { return slices.Contains(f.switches[k], j.block) }) {
 			open[j.block] = count(uint64(open[j.block] + j.count))
 		}
@@ -47,18 +47,18 @@ func (f *function) switchItems(seen map[int32][]key) (items []item) {
 	for _, b := range slices.Sorted(maps.Keys(targets)) {
 		for _, s := range f.body.blocks[b].successors {
 			arc := f.arcs[[2]uint32{b, s.block}]
-			items = append(items, item{arcs: []int32{arc}, low: sums[arc], high: count(uint64(sums[arc] + open[b])), fixed: true})
+			items = append(items, item{arcs: true, numbers: []uint32{arc}, low: sums[arc], high: count(uint64(sums[arc] + open[b])), fixed: true})
 		}
 	}
 	return items
 }
 
-// targets returns the source positions in the blocks after switch b, each with the arc out of b
-// that leads there, or with none if several arcs do.
+// targets returns the source positions in the blocks after block b, which ends with a switch. The
+// value of a position is the arc out of b that leads there, or none if several arcs do.
 func (f *function) targets(b uint32) map[key]int32 {
 	positions := make(map[key]int32)
 	for _, s := range f.body.blocks[b].successors {
-		arc := f.arcs[[2]uint32{b, s.block}]
+		arc := int32(f.arcs[[2]uint32{b, s.block}])
 		for _, after := range f.after(b, s.block) {
 			for _, p := range f.body.blocks[after].places {
 				if old, ok := positions[p.key]; ok && old != arc {
@@ -72,9 +72,9 @@ func (f *function) targets(b uint32) map[key]int32 {
 	return positions
 }
 
-// target returns the arc that a jump took, given the arcs of source positions from
-// [function.targets] and the positions seen in the target of the jump. ok is false if these belong
-// to several arcs, or to none.
+// target returns the arc of a switch that a jump took. positions is the result of
+// [function.targets] for the switch, and seen has the source positions in the target of the jump.
+// ok is false if these belong to several arcs or to none.
 func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
 	arc = none
 	for _, k := range seen[:min(len(seen), maxSeen)] {

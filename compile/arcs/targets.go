@@ -11,16 +11,17 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A site is an indirect call for which a .gcda file has a counter of the call's targets.
+// A site is an indirect call for which a .gcda file has a counter of the functions that were
+// called.
 type site struct {
 	place
 	callee  string            // as the dump writes it, such as "c_25(D)"
 	targets map[uint32]uint64 // number of calls of each target, by the target's identifier in .gcda files
 }
 
-// called returns the beginning of the called expression of a statement. The dump shows a call in
-// two places, which agree only in the beginning. For "_9 = OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)",
-// it is "OBJ_TYPE_REF(_2".
+// called returns the beginning of the called expression of a statement. GCC's dump shows a call in
+// two places, which only agree in the beginning of the expression. For "_9 =
+// OBJ_TYPE_REF(_2;(struct S)_6->2B) (x)" it is "OBJ_TYPE_REF(_2".
 func called(text []byte) string {
 	if _, value, ok := bytes.Cut(text, []byte(" = ")); ok {
 		text = value
@@ -31,19 +32,18 @@ func called(text []byte) string {
 }
 
 // isIndirect reports whether a call is through a pointer, given the result of [called]: a variable
-// with its version, such as "c_25" or "c_25(D)", or a virtual function. A function may also have a
-// name like "c_25". That is harmless: GCC counts no targets of its calls, so the dump has no line
-// for [dumpParser.profiled].
+// with its version, such as "c_25" or "c_25(D)", or a virtual function. A direct call of a function
+// named like "c_25" is taken for an indirect one, which is harmless: GCC counts no targets for it.
 func isIndirect(callee string) bool {
 	name := strings.TrimRight(callee, "0123456789")
 	variable := len(name) < len(callee) && strings.HasSuffix(name, "_")
 	return variable || strings.HasSuffix(callee, "(D)") || strings.HasPrefix(callee, "OBJ_TYPE_REF(")
 }
 
-// profiled reads a line after the body of a function, such as "Stmt _27 = c_25(D) (_10, &x);". GCC
-// writes such a line for each statement whose values it counts, in the order of the counters. If
-// the statement is an indirect call, its values are the targets, and profiled adds it to the
-// function's sites.
+// profiled reads a line of GCC's dump after the body of a function, such as "Stmt _27 = c_25(D)
+// (_10, &x);". GCC writes such a line for each statement whose values it counts, in the order of
+// the counters. If the statement is an indirect call, its values are the called functions, and
+// profiled adds the call to the function's sites.
 func (p *dumpParser) profiled(text []byte) {
 	name := called(text)
 	for i, s := range p.pending {
@@ -60,7 +60,8 @@ func (p *dumpParser) profiled(text []byte) {
 	}
 }
 
-// addTargets adds the call targets in the profile to the indirect calls at their source positions.
+// addTargets adds the call targets in the profile to the indirect calls of the unit with the same
+// source positions.
 func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	l := newLineReader(p, notes)
 	for s, f := range p.Functions() {
@@ -80,9 +81,10 @@ func (u *unit) addTargets(p *profile.Profile, notes *gcda.Notes) {
 	}
 }
 
-// addTarget adds the call target of record r at source position at. chain is the function and the
-// functions inlined in it, one in the other, that contain the call, the outermost first. The target
-// belongs to the first of them whose graph has an indirect call at the position.
+// addTarget adds the call target of record r, which is at source position at, to an indirect call.
+// chain has the function that contains the call, preceded by the functions into which it was
+// inlined, the outermost first. The target belongs to the first function of the chain with an
+// indirect call at the position.
 func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place, r *profile.Record) {
 	for _, s := range chain {
 		f := u.function(p.SymbolName(s), 0)
@@ -102,8 +104,8 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 	}
 }
 
-// sitesAt returns the function's indirect calls in the line of a source position: those with the
-// same discriminator if there are any, and otherwise all.
+// sitesAt returns the function's indirect calls in the line of a source position. If some have the
+// discriminator of the position, it returns only these.
 func (f *function) sitesAt(at place) (sites []*site) {
 	exact := false
 	for i := range f.body.sites {

@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// indirectDump is GCC's dump of a function with four statements whose values it counts: one copies
-// memory, and three are indirect calls, of which one has no position and two have the same line.
-// f_2 is a function, and not a variable.
+// indirectDump is GCC's dump of a function with four statements whose values GCC counts. One copies
+// memory, and three are indirect calls, of which one has no source position and two are in the same
+// line. The name f_2 in the dump is that of a function, not of a variable.
 const indirectDump = `
 ;; Function calls (calls, funcdef_no=1, decl_uid=1, cgraph_uid=1, symbol_order=1)
 {
@@ -45,7 +45,7 @@ Profile info is missing; giving up
 Stmt _1 = _2 (x_1);
 `
 
-// readSites returns a unit of indirectDump, with its notes.
+// readSites returns the unit that is dumped in indirectDump, and the contents of its .gcno file.
 func readSites(t testing.TB) (*unit, *gcda.Notes) {
 	d, err := readDump(bytes.NewReader([]byte(indirectDump)), map[string]uint32{"calls": 4})
 	require.NoError(t, err)
@@ -65,8 +65,8 @@ func TestSites(t *testing.T) {
 	}, u.functions["calls"].sites)
 }
 
-// Call targets of a line are added to the calls with their discriminator, or else to all calls of
-// the line.
+// The call targets of a line are added to the calls with the same discriminator, or if there are
+// none, to all calls of the line.
 func TestTargets(t *testing.T) {
 	u, notes := readSites(t)
 	f := u.functions["calls"]

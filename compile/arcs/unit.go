@@ -24,8 +24,8 @@ type unit struct {
 	scale     scale
 }
 
-// addNames fills u.plain, by which functions are found if the debug info has no linkage name. It
-// has none for functions that only their own unit can call.
+// addNames fills u.plain, the functions by unqualified name. It is needed for functions that only
+// their own unit can call, because debug info has no linkage names for them.
 func (u *unit) addNames() {
 	u.plain = make(map[string][]*function)
 	for _, f := range u.functions {
@@ -36,7 +36,7 @@ func (u *unit) addNames() {
 
 // function finds a function of the unit, given its name and the line of its declaration. If the
 // name is not a linkage name and several functions have it, the line decides. It returns nil if no
-// function matches, or more than one.
+// function matches, or if several do.
 func (u *unit) function(name string, declared uint32) *function {
 	if f := u.functions[name]; f != nil {
 		return f
@@ -61,7 +61,7 @@ func (u *unit) function(name string, declared uint32) *function {
 // in debug info and in dumps.
 var oneAnonymous = strings.NewReplacer("<unnamed>", "(anonymous namespace)", "{anonymous}", "(anonymous namespace)")
 
-// unqualified removes the scope from a function's name: "a::f<b::c>" becomes "f<b::c>".
+// unqualified removes the scope from a function's name: it returns "f<b::c>" for "a::f<b::c>".
 func unqualified(name string) string {
 	name = oneAnonymous.Replace(name)
 	end := len(name)
@@ -74,15 +74,15 @@ func unqualified(name string) string {
 	return name
 }
 
-// A copyOf identifies a copy of a function in the machine code: a symbol, or a call that was
-// inlined in another copy.
+// A copyOf identifies one copy of a function in the machine code: the code of a symbol, or the code
+// of a call that was inlined in another copy.
 type copyOf struct {
 	symbol string
 	caller int32            // number of the copy into which the call was inlined, or none
 	call   profile.Position // of the call in caller
 }
 
-// add adds the counts of a symbol's machine code to the functions of the unit.
+// add adds the counts in the machine code of a symbol to the functions of the unit.
 func (u *unit) add(c *profile.CodeCopy) {
 	if len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return
@@ -125,8 +125,8 @@ func (u *unit) leaveOut(list *profile.CodeCopy) {
 	}
 }
 
-// block adds the count of block n of machine code to the functions whose source positions it has.
-// jumps are the jumps at the end of the block.
+// block adds the count of a block of machine code, which has the number n, to the functions whose
+// source positions are in the block. jumps are the recorded jumps at the end of the block.
 func (u *unit) block(frames []frame, b *profile.CodeBlock, n int32, jumps []profile.CodeJump) {
 	for _, p := range b.Places {
 		for i := p.Frame; i >= 0 && frames[p.Frame].depth <= maxDepth; i = frames[i].parent {
@@ -180,8 +180,8 @@ func (u *unit) at(p profile.Position) place {
 	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 }
 
-// file returns the number of a source file, given its path in the debug info. It is 0 if no graph
-// has code of the file.
+// file returns the number of a source file, given its path in the debug info. It is 0 if no control
+// flow graph of the unit has code of the file.
 func (u *unit) file(name string) uint32 {
 	n, ok := u.paths[name]
 	if !ok {

@@ -21,8 +21,9 @@ func position(line, column uint32) profile.Position {
 	return profile.Position{File: "a.c", Line: line, Column: column}
 }
 
-// TestOwner: sq was inlined into f before GCC made the graph, so f's graph has the code of sq. f
-// still calls g, so the code of g belongs to g's graph.
+// TestOwner finds the graph that contains the code of an inlined call. GCC inlined sq into f before
+// it made the graphs, so the code of sq is in f's graph. It inlined g later, so f's graph has the
+// call of g, and the code is in g's own graph.
 func TestOwner(t *testing.T) {
 	u := readUnit(t, "12")
 	c := &profile.CodeCopy{
@@ -48,8 +49,8 @@ func TestOtherUnitsDoNotCount(t *testing.T) {
 	require.Zero(t, u.counted)
 }
 
-// TestBranch: a jump at the condition of block 13 goes to the loop, block 3, or to the code after
-// it, block 14.
+// TestBranch has a conditional jump for the condition of block 13 of the graph. It goes to the
+// loop, block 3, or to the code after the loop, block 14.
 func TestBranch(t *testing.T) {
 	for _, swapped := range []bool{false, true} {
 		u := readUnit(t, "16")
@@ -71,17 +72,17 @@ func TestBranch(t *testing.T) {
 		f.items()
 		var got []int64
 		for _, i := range f.branchItems() {
-			require.Equal(t, uint32(13), f.Arcs[i.arcs[0]].From)
-			got = append(got, int64(f.Arcs[i.arcs[0]].To), i.low)
+			require.Equal(t, uint32(13), f.Arcs[i.numbers[0]].From)
+			got = append(got, int64(f.Arcs[i.numbers[0]].To), i.low)
 		}
 		require.Equal(t, []int64{3, 8, 14, 2}, got)
 	}
 }
 
-// TestConverted: the code of conditions 3 and 7 is in one block of machine code, whose jump goes to
-// block 11 or 12. Only condition 7 leads to one and not to the other, so condition 3 has no jump.
-// Condition 13 has none, either, so code after it that is among code of other blocks may have been
-// moved there, and does not show how often it ran.
+// TestConverted has code of the conditions 3 and 7 in one block of machine code, whose jump goes to
+// block 11 or 12. Only condition 7 leads to one of them and not to the other, so condition 3 has no
+// jump. Condition 13 has none, either. So code after condition 13 may have been moved to where it
+// is, and its count does not show how often it ran.
 func TestConverted(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		u := readUnit(t, "16")
@@ -143,8 +144,8 @@ func FuzzMachineEvidence(f *testing.F) {
 	})
 }
 
-// The recorded jumps of a switch show how often each arc was taken, unless the target belongs to no
-// single successor. A jump to more code of the switch itself shows nothing.
+// The recorded jumps of a switch show how often each arc was taken, unless the source positions in
+// the target belong to several successors. A jump to more code of the switch itself shows nothing.
 func TestSwitchItems(t *testing.T) {
 	at := func(line uint32) key { return key{1, line, 1} }
 	blocks := make([]block, 6)
@@ -154,15 +155,15 @@ func TestSwitchItems(t *testing.T) {
 	blocks[2].successors = []successor{{block: 3}, {block: 4}, {block: 5}}
 	f := &function{
 		body: &body{blocks: blocks, switches: map[key][]uint32{at(2): {2}}},
-		arcs: map[[2]uint32]int32{{2, 3}: 7, {2, 4}: 8, {2, 5}: 9},
+		arcs: map[[2]uint32]uint32{{2, 3}: 7, {2, 4}: 8, {2, 5}: 9},
 		jumps: []jump{
 			{2, 0, 1, 30}, {2, 0, 2, 4}, {2, 0, 3, 5}, // no successor alone has the position of the last one
 			{2, 0, 4, 60}, {2, 4, 1, 2},
 		},
 	}
 	seen := map[int32][]key{0: {at(2)}, 1: {at(3), at(100)}, 2: {at(4)}, 3: {at(100)}, 4: {at(2)}}
-	one := func(arc int32, low, high int64) item {
-		return item{arcs: []int32{arc}, low: low, high: high, fixed: true}
+	one := func(arc uint32, low, high int64) item {
+		return item{arcs: true, numbers: []uint32{arc}, low: low, high: high, fixed: true}
 	}
 	require.Equal(t, []item{one(7, 32, 37), one(8, 4, 9), one(9, 0, 5)}, f.switchItems(seen))
 }
@@ -183,7 +184,7 @@ func TestLimitCalls(t *testing.T) {
 	for _, symbol := range []string{"f", "h"} {
 		u.add(&profile.CodeCopy{Symbol: symbol, Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, call}, Blocks: []profile.CodeBlock{block(38), block(0)}})
 	}
-	require.Equal(t, []item{{blocks: []uint32{3}, high: 76, spread: 1, fixed: true}}, f.limitItems())
+	require.Equal(t, []item{{numbers: []uint32{3}, high: 76, spread: 1, fixed: true}}, f.limitItems())
 }
 
 // Of several functions with the same unqualified name, a frame belongs to the one whose declaration

@@ -76,7 +76,8 @@ func (l *Lexer) Peek() byte {
 	return l.Text[l.Pos]
 }
 
-// SkipPast skips to the end of the next occurrence of mark that begins at least from bytes ahead.
+// SkipPast skips to the end of the next occurrence of mark. It searches from Pos+from on. If there
+// is none, it skips to the end of the text.
 func (l *Lexer) SkipPast(mark string, from int) {
 	stop := len(l.Text)
 	if at := bytes.Index(l.Text[l.Pos+from:], []byte(mark)); at >= 0 {
@@ -100,8 +101,8 @@ func (l *Lexer) space() {
 	}
 }
 
-// continues skips a backslash and the end of the line after it. It returns false if they are not
-// next.
+// continues skips a backslash and the line end directly after it, which together continue a line.
+// It returns false, and skips nothing, if the text at Pos is something else.
 func (l *Lexer) continues() bool {
 	rest := bytes.TrimPrefix(l.Text[l.Pos+1:], []byte{'\r'})
 	if len(rest) == 0 || rest[0] != '\n' {
@@ -112,7 +113,8 @@ func (l *Lexer) continues() bool {
 	return true
 }
 
-// comment skips a comment. It returns false if no comment is next.
+// comment skips a comment that begins at Pos. It returns false, and skips nothing, if there is
+// none.
 func (l *Lexer) comment() bool {
 	rest := l.Text[l.Pos:]
 	switch {
@@ -130,6 +132,7 @@ func (l *Lexer) comment() bool {
 	return true
 }
 
+// token reads the token that begins at Pos.
 func (l *Lexer) token() Token {
 	c := l.Text[l.Pos]
 	t := Token{Kind: Punctuation, Char: c, Start: l.Pos, Line: l.Line}
@@ -156,7 +159,8 @@ func IsWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || IsDigit(c) || c == '_' || c == '$' || c >= utf8.RuneSelf
 }
 
-// HasWord reports whether a word is in a text, between bytes that are not of words.
+// HasWord reports whether a text contains a word as a whole: neither the byte before it nor the
+// byte after it can be part of an identifier.
 func HasWord(text []byte, word string) bool {
 	for from := 0; word != ""; from++ {
 		at := bytes.Index(text[from:], []byte(word))
@@ -184,7 +188,8 @@ func WordLength(text []byte) int {
 	return n
 }
 
-// word reads an identifier, a number with its points and separators, or a raw string.
+// word reads a token that begins with a letter or a digit: an identifier, a number with its decimal
+// points and digit separators, or a raw string with its prefix.
 func (l *Lexer) word(t *Token) {
 	t.Kind = Word
 	number := IsDigit(t.Char)
@@ -246,9 +251,9 @@ func (l *Lexer) quoted(quote byte) {
 	}
 }
 
-// digraph returns the character that a digraph stands for, if the digraph begins with c at Pos, and
-// moves to its second character. Otherwise it returns c. Preprocessors leave digraphs in their
-// output.
+// digraph returns the character for which the digraph at Pos is another spelling, such as '{' for
+// "<%", and moves to the second character of the digraph. If there is no digraph, it returns c, the
+// character at Pos. Preprocessors leave digraphs in their output.
 func (l *Lexer) digraph(c byte) byte {
 	rest := l.Text[l.Pos+1:]
 	if len(rest) == 0 || c != '<' && c != '%' && c != ':' {
@@ -274,8 +279,8 @@ func (l *Lexer) digraph(c byte) byte {
 	return char
 }
 
-// Name returns the text of a word, with universal character names replaced by their characters, as
-// in assembler names.
+// Name returns the text of a word. In place of universal character names, such as \u00e9, it has
+// the characters themselves, as assembler names have.
 func (l *Lexer) Name(t Token) []byte {
 	text := l.Text[t.Start:t.End:t.End]
 	if !t.escaped {
@@ -357,7 +362,8 @@ func digitsOf(text []byte, base int) int {
 	return n
 }
 
-// maxEscape limits the length in bytes of an escaped character, including leading zeros.
+// maxEscape limits the length in bytes of a universal character name such as \u{0000e9}, leading
+// zeros included.
 const maxEscape = 32
 
 // escapeLength returns the length of the universal character name at the beginning of a text:
@@ -421,7 +427,7 @@ const (
 	plusPlus  // not in C, where it may be the name of a function
 )
 
-// classOf returns the properties of a word, 0 for identifiers that are not keywords.
+// classOf returns the properties of a keyword. For all other words it returns 0.
 func classOf(word []byte) class {
 	switch string(word) {
 	case "throw":
@@ -462,8 +468,8 @@ func IsTypeName(word []byte) bool { return classOf(word)&typeName != 0 }
 // function, such as const.
 func FollowsParameters(word []byte) bool { return classOf(word)&(parenthesised|qualifier) != 0 }
 
-// PrecedesOperand reports whether an operand follows a keyword, such as return. Then a bracket
-// after the keyword is not an index.
+// PrecedesOperand reports whether a word is a keyword after which an operand follows, such as
+// return. A bracket after it is not an index, but begins a lambda.
 func PrecedesOperand(word []byte) bool { return classOf(word)&operator != 0 }
 
 // BeginsStatement reports whether a keyword begins a statement or is one, such as if and break.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tokensOf returns the tokens of a text with their kinds and lines.
+// tokensOf returns the tokens of a text as a string, each with its kind and its line.
 func tokensOf(text string) string {
 	var list []string
 	l := NewLexer([]byte(text), 1)
@@ -64,8 +64,8 @@ func TestLineMarker(t *testing.T) {
 	}
 }
 
-// FuzzNext checks that each byte of a text is in a token, a comment or white space, and that tokens
-// have their lines.
+// FuzzNext checks that each byte of a text is in a token, a comment or white space, and that each
+// token has the number of its line.
 func FuzzNext(f *testing.F) {
 	f.Add([]byte("int f(int x) { return [&](int k) { return k; }(g<int>(x)); }"))
 	f.Add([]byte("A::~A() : a(1) { R\"x(y)x\"; '\\''; operator<<(1); } a\\u00e9 <%"))

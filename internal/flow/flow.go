@@ -47,9 +47,10 @@ func (n *Network) Circulate(operations int) (flows []int64, optimal bool) {
 	return s.flow[:len(n.from)], false
 }
 
-// A simplex is the state of the algorithm: a spanning tree, and flows that are 0 or at the capacity
-// on all arcs outside of it. The tree is strongly feasible: more flow can be sent from every node
-// to the root. This prevents endless loops (W. H. Cunningham, "A network simplex method", 1976).
+// A simplex is the state of the network simplex algorithm: a spanning tree of the nodes, and a flow
+// on each arc. The flow on an arc outside of the tree is 0 or the capacity of the arc. The tree is
+// strongly feasible: more flow can be sent from every node along the tree to the root. This
+// prevents endless loops (W. H. Cunningham, "A network simplex method", 1976).
 type simplex struct {
 	*Network
 	root      int32
@@ -75,6 +76,8 @@ const (
 	atCapacity = -1
 )
 
+// newSimplex returns the initial state for a network: no flow, and a tree in which each node is
+// connected to the root by an arc of its own.
 func newSimplex(n *Network) *simplex {
 	count := int(n.nodes) + 1
 	ints := make([]int32, 6*count)
@@ -99,7 +102,7 @@ func newSimplex(n *Network) *simplex {
 	return s
 }
 
-// attach makes v a child of parent.
+// attach makes node v a child of node parent in the tree.
 func (s *simplex) attach(v, parent int32) {
 	first := s.child[parent]
 	s.parent[v], s.next[v], s.previous[v] = parent, first, none
@@ -109,7 +112,7 @@ func (s *simplex) attach(v, parent int32) {
 	s.child[parent] = v
 }
 
-// detach removes v from the children of its parent.
+// detach removes node v from the list of children of its parent.
 func (s *simplex) detach(v int32) {
 	next, previous := s.next[v], s.previous[v]
 	if next != none {
@@ -146,8 +149,8 @@ func (s *simplex) entering() int {
 	return best
 }
 
-// pivot sends as much flow as possible around the cycle that arc e closes with the tree, and
-// replaces the arc that limits it in the tree.
+// pivot adds arc e to the tree. The arc and the tree then contain a cycle. pivot sends as much flow
+// as possible around that cycle, and removes the arc that allows no more flow from the tree.
 func (s *simplex) pivot(e int) {
 	first, second := s.from[e], s.to[e]
 	if s.state[e] == atCapacity {
@@ -186,7 +189,7 @@ func (s *simplex) pivot(e int) {
 	}
 }
 
-// join returns the last common node of the paths from the root to two nodes.
+// join returns the last common node of the paths from the root to the nodes u and v.
 func (s *simplex) join(u, v int32) int32 {
 	for u != v {
 		s.left -= 3
@@ -199,8 +202,8 @@ func (s *simplex) join(u, v int32) int32 {
 	return u
 }
 
-// room returns by how much the flow on the arc between v and its parent can grow or, if along is
-// false, shrink.
+// room returns by how much the flow on the arc between node v and its parent can grow, if along is
+// true, or shrink, if along is false.
 func (s *simplex) room(v int32, along bool) int64 {
 	a := s.arc[v]
 	switch {
@@ -212,6 +215,8 @@ func (s *simplex) room(v int32, along bool) int64 {
 	return s.capacity[a] - s.flow[a]
 }
 
+// push sends an amount of flow along arc e and back through the tree: from node join to first, and
+// from second to join.
 func (s *simplex) push(e int, first, second, join int32, amount int64) {
 	if amount == 0 {
 		return
@@ -232,8 +237,9 @@ func (s *simplex) push(e int, first, second, join int32, amount int64) {
 	}
 }
 
-// hang replaces an arc of the tree: it cuts off the subtree below leaving, and attaches it to
-// parent by arc e, which ends at node v of the subtree.
+// hang moves a subtree to another place in the tree. It removes the arc between node leaving and
+// its parent, which cuts off the subtree below leaving. Then it connects node v of the subtree to
+// node parent by arc e.
 func (s *simplex) hang(e, v, parent, leaving int32) {
 	top := v
 	arc, up := e, s.from[e] == v
@@ -254,8 +260,7 @@ func (s *simplex) hang(e, v, parent, leaving int32) {
 	s.lift(top, s.potential[s.parent[top]]+change-s.potential[top])
 }
 
-// lift adds a change to the potentials of all nodes in the subtree of top, and updates their
-// depths.
+// lift adds change to the potentials of all nodes in the subtree of top, and sets their depths.
 func (s *simplex) lift(top int32, change int64) {
 	s.stack = append(s.stack[:0], top)
 	for len(s.stack) > 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naive cancels cycles of negative cost, found by Bellman and Ford, until none is left.
+// naive finds a circulation of minimum cost in another way than the package: it cancels cycles of
+// negative cost, which Bellman and Ford's algorithm finds, until none is left.
 func naive(n *Network) []int64 {
 	flows := make([]int64, len(n.from))
 	type step struct {
