@@ -217,8 +217,8 @@ func (p *problem) spread(scale []float64, known []bool) {
 	}
 }
 
-// solve sets the counts of arcs and blocks to those of least cost, as a circulation in a network. If
-// the solver reaches the limit of operations, they are valid counts of a higher cost.
+// solve sets the counts of arcs and blocks to those of least cost, as a circulation in a network.
+// If the solver reaches the limit of operations, they are valid counts of a higher cost.
 func (p *problem) solve() {
 	arcs, blocks := make([]curve, len(p.all)), make([]curve, p.Blocks)
 	for i, item := range p.items {

@@ -15,9 +15,9 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// launcherSettings are environment variables by which a build runs ccache or another program before
-// its compilers. That program would bypass the scripts of [tuning.writeScripts], or cache their
-// results.
+// launcherSettings are environment variables that make a build run another program, such as ccache,
+// before each compiler. That program would bypass the scripts that [tuning.writeScripts] puts in
+// place of compilers, or cache their results.
 var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
 
 // withoutLaunchers removes the launcherSettings from an environment, and turns ccache off.
@@ -29,7 +29,8 @@ func withoutLaunchers(env []string) []string {
 	return append(kept, "CCACHE_DISABLE=1")
 }
 
-// A variant says how a build of the program differs from the one with debug info only.
+// A variant describes one build of the program: the profile and the flags that its compilers get in
+// addition to those for debug info. The zero variant is a build without a profile.
 type variant struct {
 	profile  string   // path of a profile, if any
 	exec     []string // flags for "afdo exec"
@@ -38,7 +39,8 @@ type variant struct {
 	gccFlags []string // flags for compilers of GCC
 }
 
-// build copies the source tree to the folder copied, and builds the program there.
+// build copies the source tree to the folder copied, and runs the build command there with the
+// profile and flags of v.
 func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	if err := copyTree(t.Tree, t.ours(), copied); err != nil {
 		return err
@@ -74,8 +76,8 @@ func (t *tuning) build(ctx context.Context, copied string, v variant) error {
 	return nil
 }
 
-// inCopy replaces paths of the source tree in a word of a command by paths of the copy in the
-// folder copied.
+// inCopy returns a word of a command with each path of the source tree replaced by the path of the
+// copy of the tree in the folder copied.
 func (t *tuning) inCopy(word, copied string) string {
 	var b strings.Builder
 	for at := 0; at < len(word); {
@@ -91,8 +93,9 @@ func (t *tuning) inCopy(word, copied string) string {
 	return b.String()
 }
 
-// treeAt returns the path of the source tree, as it is written at position at of a word, or "" if
-// there is none.
+// treeAt returns the path of the source tree if a word of a command contains it at byte offset at.
+// The tree has one path with and one without symbolic links, and treeAt returns the one in the
+// word. Otherwise it returns "".
 func (t *tuning) treeAt(word string, at int) string {
 	for _, tree := range t.trees {
 		if rest, ok := strings.CutPrefix(word[at:], tree); ok && beginsPath(word[:at]) && endsName(rest) {
@@ -113,9 +116,11 @@ func beginsPath(before string) bool {
 	return beforePath().MatchString(strings.NewReplacer(`"`, "", "'", "").Replace(word))
 }
 
+// nameByte matches a text that begins with a character of a file name.
 var nameByte = pattern.Of(`^([\w.+~%@-]|[^\x00-\x7f])`)
 
-// endsName reports whether a file name ends before the given text.
+// endsName reports whether a file name ends before the text after, because that text does not begin
+// with a character of a file name.
 func endsName(after string) bool { return !nameByte().MatchString(after) }
 
 // writeScripts writes a script for each compiler to the folder bin. A script appends its command
@@ -266,7 +271,8 @@ func setting(env []string, name string) string {
 // compilerVariables are the environment variables that name the compilers for C, C++ and Fortran.
 var compilerVariables = []string{"CC", "CXX", "FC"}
 
-// buildVariables are other environment variables that make and configure scripts read.
+// buildVariables are the other environment variables that affect a build by make or by a configure
+// script.
 var buildVariables = []string{"CPPFLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "MAKEFLAGS"}
 
 // buildSettings returns the values of all environment variables that affect a build.
@@ -278,8 +284,8 @@ func (t *tuning) buildSettings() []string {
 	return settings
 }
 
-// compilerSettings returns new values for those of compilerVariables that are set: the compiler,
-// and ccache before it, are replaced by the compiler's script in the folder bin.
+// compilerSettings returns an environment setting for each of compilerVariables that is set. In its
+// value, the script in the folder bin replaces the compiler and a ccache before it.
 func (t *tuning) compilerSettings(bin string) []string {
 	var settings []string
 	for _, name := range compilerVariables {

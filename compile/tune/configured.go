@@ -45,8 +45,8 @@ func (t *tuning) configuredFolders() (found []configured, err error) {
 	return found, err
 }
 
-// folderOf returns a configured with the paths of a build folder and its source folder, relative to
-// the tree. ok is false unless both are in the tree.
+// folderOf returns a [configured] for the absolute paths of a build folder and its source folder.
+// ok is false unless both are in the source tree.
 func (t *tuning) folderOf(folder, source string) (c configured, ok bool) {
 	var errs [2]error
 	c.folder, errs[0] = filepath.Rel(t.Tree, folder)

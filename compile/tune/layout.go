@@ -9,10 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/launch/placed"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
@@ -29,23 +29,21 @@ const (
 // errNoLayout is wrapped by the error for a build whose code no tool on this machine can lay out.
 var errNoLayout = errors.New("the code of this build cannot be laid out here")
 
-// These are names of files in the working folder, and versions of clang.
+// These are names of files and folders in the working folder.
 const (
-	mappedName  = "mapped"            // copy of the tree, built with addresses of blocks or relocations
-	placedName  = "laid"              // copy of the tree, built with the layout
-	againName   = "layout-recordings" // recordings of the mapped build
-	prefixName  = "layout"            // prefix of the files for clang and lld
-	boltedName  = "bolted"            // the program that llvm-bolt wrote
-	countsName  = "layout.fdata"      // counts for llvm-bolt
-	oldestClang = 17                  // the oldest clang that writes the block address map of today
-	hashesClang = 22                  // the oldest clang that writes hashes of blocks
+	mappedName = "mapped"            // copy of the tree, built with a map of block addresses or with relocations
+	placedName = "laid"              // copy of the tree, built with the layout
+	againName  = "layout-recordings" // recordings of the build in mappedName
+	prefixName = "layout"            // prefix of the files for clang and lld
+	boltedName = "bolted"            // the program that llvm-bolt wrote
+	countsName = "layout.fdata"      // counts for llvm-bolt
 )
 
 // bolts are the program names of llvm-bolt, the newest first.
 var bolts = []string{"llvm-bolt", "llvm-bolt-23", "llvm-bolt-22", "llvm-bolt-21", "llvm-bolt-20", "llvm-bolt-19"}
 
-// A placer decides by which tool the functions and blocks of a program are put in a better order,
-// and runs that tool.
+// A placer lays out the code of a program: it chooses clang or llvm-bolt for that, and runs the
+// tool.
 type placer struct {
 	*tuning
 	on     Try // the best build so far, whose profile and options the new build gets
@@ -55,8 +53,8 @@ type placer struct {
 	mapped string // path of the copy of the tree that is built for the recording
 }
 
-// placer returns a placer for the build. It lays out code by clang if clang compiled all of it and
-// lld can link it, and otherwise by llvm-bolt. If neither is possible, the error is errNoLayout.
+// placer returns a placer for the build. It chooses clang if clang compiled the whole program and
+// lld can link it, and otherwise llvm-bolt. If neither is possible, the error is errNoLayout.
 func (t *tuning) placer() (*placer, error) {
 	p := &placer{tuning: t, mapped: t.in(mappedName)}
 	names, err := t.built()
@@ -66,9 +64,9 @@ func (t *tuning) placer() (*placer, error) {
 	whyNot := ""
 	p.hashes = true
 	for _, name := range names {
-		major, why := t.clangWithLayouts(t.compilers[name])
+		hashes, why := t.clangWithLayouts(t.compilers[name])
 		whyNot = cmp.Or(whyNot, why)
-		p.hashes = p.hashes && major >= hashesClang
+		p.hashes = p.hashes && hashes
 	}
 	if whyNot == "" && len(names) > 0 {
 		p.by = ByClang
@@ -83,16 +81,15 @@ func (t *tuning) placer() (*placer, error) {
 	return nil, fmt.Errorf("tune: %w: %s, and llvm-bolt is not installed (Debian has it in bolt-19 and bolt-22)", errNoLayout, whyNot)
 }
 
-// clangWithLayouts returns the major version of the compiler at a path if it is a clang that can
-// use layouts and finds lld. Otherwise it returns the reason why it cannot.
-func (t *tuning) clangWithLayouts(path string) (major int, why string) {
+// clangWithLayouts returns why the compiler at a path cannot lay out code, or "" if it is a clang
+// that can and that finds lld. hashes reports whether that clang can write hashes of blocks.
+func (t *tuning) clangWithLayouts(path string) (hashes bool, why string) {
 	c, err := toolchain.Find(context.Background(), command.Parse([]string{path}, "/"), nil)
 	if err != nil || !c.Clang {
-		return 0, filepath.Base(path) + " is not clang"
+		return false, filepath.Base(path) + " is not clang"
 	}
-	first, _, _ := strings.Cut(c.Version, ".")
-	if major, err = strconv.Atoi(first); err != nil || major < oldestClang {
-		return 0, fmt.Sprintf("%s is clang %s, older than %d", filepath.Base(path), c.Version, oldestClang)
+	if !c.IsSince(placed.FirstWithMap) {
+		return false, fmt.Sprintf("%s is clang %s, older than %d", filepath.Base(path), c.Version, placed.FirstWithMap)
 	}
 	cmd := exec.Command(path, "-print-prog-name=ld.lld")
 	cmd.Env = t.env
@@ -101,14 +98,14 @@ func (t *tuning) clangWithLayouts(path string) (major int, why string) {
 		_, err = exec.LookPath(strings.TrimSpace(string(out)))
 	}
 	if err != nil {
-		return 0, fmt.Sprintf("lld is not installed beside %s", filepath.Base(path))
+		return false, fmt.Sprintf("lld is not installed beside %s", filepath.Base(path))
 	}
-	return major, ""
+	return placed.WritesHashes(c), ""
 }
 
-// place lays out the program's code. It builds the program in the best way so far with what a
-// layout needs, records it, makes the layout, and builds the program with it. The caller measures
-// the result.
+// place lays out the program's code in four steps. It builds the program in the best way so far,
+// with a map of its blocks. It records that program, makes the layout from the recordings, and
+// builds the program with the layout. The caller measures the result.
 func (t *tuning) place(ctx context.Context, r *Result) (*Try, error) {
 	p, err := t.placer()
 	if err != nil {
@@ -140,25 +137,27 @@ func (t *tuning) place(ctx context.Context, r *Result) (*Try, error) {
 	return &try, nil
 }
 
-// mapping returns how the program is built for the recording.
+// mapping returns the variant of the build that is recorded for the layout. It has a map of block
+// addresses for clang, or relocations for llvm-bolt.
 func (p *placer) mapping() variant {
 	v := variant{profile: p.on.Profile, exec: p.on.Exec}
 	if p.by == ByBOLT {
 		v.flags, v.gccFlags = []string{"-Wl,-q"}, []string{"-fno-reorder-blocks-and-partition"}
 		return v
 	}
-	v.flags = []string{"-fbasic-block-address-map", useLLD}
+	v.flags = []string{useLLD, "-fbasic-block-address-map"}
 	if p.hashes {
-		v.flags = append(v.flags, "-mllvm", "-emit-bb-hash")
+		v.flags = append(v.flags[:1], placed.HashFlags...)
 	}
 	return v
 }
 
+// useLLD is clang's option to link with lld.
 const useLLD = "-fuse-ld=lld"
 
-// hottest returns the program or library with the most samples, and the recordings with samples of
-// it. Only this one is laid out, because a list for clang, or a run of llvm-bolt, is about one
-// program.
+// hottest returns the program or library of the build with the most samples, and the recordings
+// with samples of it. Only this program is laid out, because a layout list, or a run of llvm-bolt,
+// is about one program.
 func (p *placer) hottest(r *Result) (program string, recordings []string, err error) {
 	ran, of, err := ranIn(p.in(againName), filepath.Join(p.mapped, r.Programs[0]))
 	if err != nil {

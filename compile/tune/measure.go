@@ -123,7 +123,8 @@ func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.R
 	return result, nil
 }
 
-// measured returns what an error should call the measured commands.
+// measured returns the words for the measured commands in an error: "the training command" if they
+// are the commands of the training.
 func (t *tuning) measured() string {
 	if slices.Equal(t.Measure, t.Train) {
 		return "the training command"
@@ -170,8 +171,9 @@ func exactly(what, unit string, before, after uint64) Measure {
 // callgrindSlowdown is the factor by which callgrind slows programs down, roughly.
 const callgrindSlowdown = 50
 
-// maxCounting is the longest time that counting may take: the processor time that is expected, and
-// the time of one count, which is longer on a busy machine. It is a variable for tests.
+// maxCounting limits the time for counting instructions, which takes many times as long as running
+// the commands. Tune does not count if it expects more processor time than this, and stops a count
+// that takes longer. It is a variable because tests change it.
 var maxCounting = 5 * time.Minute
 
 // errSlow is the error of a count that takes longer than maxCounting.
@@ -205,10 +207,10 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 	return []Measure{exactly("instructions", "", t.counted[t.base], t.counted[copied])}, nil
 }
 
-// uncounted handles the error of a run in which something was counted, whose name is what. If the
-// measured program failed in that run, for example because valgrind does not know one of its
-// instructions, or if counting took too long, uncounted prints a note, turns counting off and
-// returns nil. It returns other errors.
+// uncounted handles the error err of a run under perf or callgrind. what names what that run should
+// have counted. If the measured program failed or the count took too long, uncounted prints a note,
+// turns counting off for the rest of the run of tune, and returns nil. For example, valgrind does
+// not know all instructions. It returns any other error.
 func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 	why := "the measured program fails while it is counted"
 	if errors.Is(err, errSlow) {
@@ -222,8 +224,8 @@ func (t *tuning) uncounted(ctx context.Context, what string, err error) error {
 }
 
 // canSimulate reports whether callgrind is installed and would run the commands in less than
-// maxCounting. If not, it tells the user what is not counted, whose name is what. slowdown is how
-// many times slower the commands are under callgrind.
+// maxCounting. slowdown is how many times slower the commands are under callgrind. If the answer is
+// no, canSimulate prints a note that what is not counted.
 func (t *tuning) canSimulate(ctx context.Context, what string, commands []string, slowdown time.Duration) (bool, error) {
 	if lookForValgrind() != nil {
 		t.note("%s are not counted: valgrind is not installed", what)
@@ -247,8 +249,11 @@ func perfCounts(ctx context.Context) bool {
 	return err == nil && counted
 }
 
+// perfLine matches the line of "perf stat -x," that has the number of instructions.
 var perfLine = pattern.Of(`(?m)^(\d+),[^,]*,instructions`)
 
+// perfCount returns the number of instructions in the output of "perf stat -x,". It returns false
+// if perf has not counted any.
 func perfCount(out []byte) (uint64, bool) {
 	m := perfLine().FindSubmatch(out)
 	if m == nil {
@@ -258,6 +263,8 @@ func perfCount(out []byte) (uint64, bool) {
 	return n, err == nil
 }
 
+// perfInstructions counts, with perf, the instructions of the measured commands in a copy of the
+// tree.
 func (t *tuning) perfInstructions(ctx context.Context, copied string) (sum uint64, err error) {
 	out := t.in("perf.stat")
 	for _, line := range t.Measure {
@@ -311,8 +318,8 @@ func (t *tuning) callgrind(ctx context.Context, commands []string, copied string
 	return filepath.Glob(folder + "/*")
 }
 
-// ranBase reports whether callgrind counted a program of the build: the file at path, which
-// callgrind wrote, names a file in the copy of the tree that was built without a profile.
+// ranBase reports whether a process that callgrind recorded ran a program of the build without a
+// profile. path is the file that callgrind wrote for the process.
 func (t *tuning) ranBase(path string) bool {
 	data, err := files.ReadFile(path, maxOwn)
 	return err == nil && bytes.Contains(data, []byte(") "+t.base+"/"))

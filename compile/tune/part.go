@@ -12,15 +12,17 @@ import (
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
-	"github.com/go-afdo/afdo/internal/files"
 )
 
 // These are files in the working folder.
 const (
-	partName    = "tuned.part.afdo" // the profile without some functions
-	partTree    = "part"            // copy of the tree, built with that profile
-	leftOutName = "left-out"        // the functions that the profile does not have, one in each line
+	partName = "tuned.part.afdo" // the profile without some functions
+	partTree = "part"            // copy of the tree, built with that profile
 )
+
+// leftOutEntry is the entry of the state that lists the functions that the profile of [InPart] does
+// not have, one in each line.
+const leftOutEntry = "left out"
 
 // These limit the search for functions to leave out, see [InPart].
 const (
@@ -38,30 +40,29 @@ func (t *tuning) leaveOut(ctx context.Context, r *Result) (*Try, error) {
 	err := t.step(leavingOut, func() error { return t.searchPart(ctx, r) })
 	if errors.Is(err, errSlow) {
 		t.note("no functions are left out of the profile: %v", errSlow)
-		return nil, files.Replace(t.in(leftOutName), nil)
+		return nil, t.state.set(leftOutEntry, "")
 	}
-	if err != nil {
+	list := t.state.Done[leftOutEntry]
+	if err != nil || list == "" {
 		return nil, err
 	}
-	list, err := files.ReadFile(t.in(leftOutName), maxOwn)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	try.LeftOut = strings.Split(string(list), "\n")
+	try.LeftOut = strings.Split(list, "\n")
 	t.note("the profile in part is without the functions in which the training needs more instructions with the profile, %d in all: %s", len(try.LeftOut), strings.Join(try.LeftOut[:min(len(try.LeftOut), 5)], ", "))
 	try.Profile, err = t.deliver(partName)
 	return &try, err
 }
 
-// searchPart finds functions to leave out of the profile, and writes their names to the file
-// leftOutName. It counts how many instructions the training needs in each function, without the
-// profile and with it. It leaves out the functions that need more with it, and counts again. If the
-// program still needs more than without the profile, it tries only the half of these functions that
-// gained most by being left out, and so on. The file is empty if nothing helps.
+// searchPart finds the functions to leave out of the profile, and stores their names in the state,
+// see leftOutEntry. The list is empty if leaving functions out does not help.
+//
+// It counts how many instructions the training needs in each function, without the profile and with
+// it. It leaves out the functions that need more with the profile, and counts again. If the program
+// still needs more instructions than without the profile, it tries again with the half of these
+// functions for which leaving out saved most.
 func (t *tuning) searchPart(ctx context.Context, r *Result) error {
 	ok, err := t.canSimulate(ctx, "instructions of functions", t.Train, callgrindSlowdown)
 	if err != nil || !ok {
-		return errors.Join(err, files.Replace(t.in(leftOutName), nil))
+		return errors.Join(err, t.state.set(leftOutEntry, ""))
 	}
 	plain, err := t.countFunctions(ctx, r, t.base)
 	whole, failed := t.countFunctions(ctx, r, r.Folder)
@@ -92,7 +93,7 @@ func (t *tuning) searchPart(ctx context.Context, r *Result) error {
 	} else if !slices.Equal(best, built) {
 		_, err = t.buildPart(ctx, r, best)
 	}
-	return errors.Join(err, files.Replace(t.in(leftOutName), []byte(strings.Join(best, "\n"))))
+	return errors.Join(err, t.state.set(leftOutEntry, strings.Join(best, "\n")))
 }
 
 // buildPart builds the program with a profile that lacks some functions, and counts the
@@ -113,9 +114,9 @@ func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (co
 	return t.countFunctions(ctx, r, t.in(partTree))
 }
 
-// costs are the numbers of instructions that programs need, by two functions: the symbol of the
-// machine code, and the source function that the instructions come from, which may be inlined
-// there.
+// costs are numbers of executed instructions. The first element of a key is the symbol of the
+// machine code. The second one is the source function that the instructions come from, which may be
+// inlined into that symbol.
 type costs map[[2]string]float64
 
 // countFunctions runs the training under callgrind in a copy of the tree, and returns the
@@ -173,7 +174,8 @@ func (c costs) add(ctx context.Context, program, recording string) error {
 	return nil
 }
 
-// sums adds up the instructions by symbol if which is 0, and by source function if it is 1.
+// sums adds up the instructions of each symbol if which is 0, or of each source function if which
+// is 1.
 func (c costs) sums(which int) map[string]float64 {
 	sums := make(map[string]float64)
 	for names, n := range c {
@@ -182,6 +184,7 @@ func (c costs) sums(which int) map[string]float64 {
 	return sums
 }
 
+// total returns the number of all instructions.
 func (c costs) total() (sum float64) {
 	for _, n := range c {
 		sum += n
@@ -189,10 +192,13 @@ func (c costs) total() (sum float64) {
 	return sum
 }
 
-// growth returns, for each symbol that both builds have, how many more instructions it needs in the
-// build of c than in the build of since. The builds may inline a source function into different
-// symbols. So the growth of a source function is divided among the symbols that contain it in c, in
-// proportion to the instructions that it needs in each.
+// growth compares two builds: c has the instructions of the newer one, and since those of the older
+// one. It returns how many more instructions each symbol needs in the newer build, for the symbols
+// that both builds have.
+//
+// The builds may inline a source function into different symbols. So growth first computes how much
+// each source function has grown in the whole program. It then divides this among the symbols that
+// contain the function in c, in proportion to the instructions that the function needs in each.
 func (c costs) growth(since costs) map[string]float64 {
 	symbols, was, is := since.sums(0), since.sums(1), c.sums(1)
 	grown := make(map[string]float64)
@@ -204,8 +210,8 @@ func (c costs) growth(since costs) map[string]float64 {
 	return grown
 }
 
-// largest returns the keys whose values are above a bound, sorted by value, the largest first. It
-// returns at most the given number of them.
+// largest returns the keys with the largest values, in descending order. It returns at most the
+// given number of keys, and none whose value is not above bound.
 func largest(values map[string]float64, bound float64, most int) []string {
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))

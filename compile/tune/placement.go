@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// A placement is what callgrind counts that depends on the order of a program's code.
+// A placement has those counts of callgrind that depend on the order of a program's functions and
+// blocks.
 type placement struct {
 	jumps  uint64 // taken jumps in the program's own code
 	misses uint64 // misses of a simulated instruction cache, see cacheModel

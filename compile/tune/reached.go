@@ -22,12 +22,12 @@ var errUnused = errors.New("no compile used the profile")
 // compile in a copy of the tree.
 func (t *tuning) reachedLog(copied string) string { return copied + ".json" }
 
-// A compile is a line of the file at reachedLog.
+// A compile is what "afdo exec --json" reports about one compile of the build. Each line of the
+// file that [tuning.reachedLog] names contains one.
 type compile struct {
-	Arguments []string       `json:"arguments"`
-	Outcome   driver.Outcome `json:"outcome"`
-	Reason    command.Reason `json:"reason"`
-	Error     string         `json:"error"`
+	Outcome driver.Outcome `json:"outcome"`
+	Reason  command.Reason `json:"reason"`
+	Error   string         `json:"error"`
 }
 
 // reached reads how many compiles the build with the profile ran, and how many of them used the

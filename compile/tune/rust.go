@@ -29,7 +29,7 @@ func (o rustOptions) isUnstable() bool {
 // AllowUnstable is the environment setting with which a stable rustc accepts unstable options.
 const AllowUnstable = "RUSTC_BOOTSTRAP=1"
 
-// askRust runs rustc to find out its options.
+// askRust runs rustc, which lists its options, to find out the names of the options for a profile.
 func askRust(ctx context.Context, dir string, env []string) (o rustOptions, err error) {
 	path := cmp.Or(setting(env, "RUSTC"), rustc)
 	for _, kind := range []string{"-C", "-Z"} {

@@ -22,12 +22,15 @@ import (
 )
 
 // A state is the content of the file state.json in the working folder: the steps that have been
-// done.
+// done, and facts that they found out. See recorderEntry, leftOutEntry and shortTraining for the
+// facts.
 type state struct {
 	path string
-	Done map[string]string // for each step that was done, the hash of its inputs
+	Done map[string]string // for each step that was done, the hash of its inputs; also the facts
 }
 
+// readState reads the state from a file. If there is none, or if it cannot be read, no step counts
+// as done.
 func readState(path string) *state {
 	s := &state{path: path}
 	if data, err := files.ReadFile(path, maxOwn); err != nil || json.Unmarshal(data, s) != nil || s.Done == nil {
@@ -36,8 +39,8 @@ func readState(path string) *state {
 	return s
 }
 
-// set stores the hash of the inputs with which a step was done. An empty key means that the step
-// was not done.
+// set stores the hash of the inputs with which a step was done, or a fact. An empty key means that
+// the step was not done.
 func (s *state) set(step, key string) error {
 	s.Done[step] = key
 	data, err := json.Marshal(s)
@@ -56,7 +59,7 @@ func keyOf(parts ...any) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// These are the names of the steps in messages and in the state.
+// These are the names of the steps, in messages and in the state.
 const (
 	buildingBase      = "building without a profile"
 	firstRunning      = "running the measured program once"
@@ -124,9 +127,8 @@ func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
 	cmd.Args[0] = c.argv[0]
 	cmd.Dir, cmd.Env = c.dir, append(append([]string{}, t.env...), c.env...)
-	var said tail
-	notes := noteWriter{tail: &said, logf: t.logf}
-	cmd.Stdout, cmd.Stderr = &notes, &notes
+	said := outputTail{logf: t.logf}
+	cmd.Stdout, cmd.Stderr = &said, &said
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}
@@ -166,10 +168,29 @@ func (e *CommandError) Unwrap() error { return e.Err }
 // maxTail is the number of bytes at the end of a command's output that are kept for its error.
 const maxTail = 4 << 10
 
-// A tail keeps the end of what is written to it.
-type tail struct{ data []byte }
+// An outputTail receives the output of a command. It keeps the last maxTail bytes, and passes each
+// line that the command afdo has printed to logf, for example that a file is compiled without the
+// profile.
+type outputTail struct {
+	logf func(format string, args ...any)
+	line []byte // start of the current line
+	data []byte // end of the output
+}
 
-func (t *tail) Write(p []byte) (int, error) {
+// Write implements [io.Writer]. It returns no errors.
+func (t *outputTail) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b != '\n' {
+			if len(t.line) < maxTail {
+				t.line = append(t.line, b)
+			}
+			continue
+		}
+		if bytes.HasPrefix(t.line, []byte("afdo: ")) {
+			t.logf("# %s", t.line)
+		}
+		t.line = t.line[:0]
+	}
 	t.data = append(t.data, p...)
 	if cut := len(t.data) - 2*maxTail; cut > 0 {
 		t.data = append(t.data[:0], t.data[len(t.data)-maxTail:]...)
@@ -177,32 +198,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A noteWriter receives the output of a build. It writes to a tail, and also logs messages of the
-// command afdo, for example that a file is compiled without the profile.
-type noteWriter struct {
-	*tail
-	logf func(format string, args ...any)
-	line []byte // start of the current line
-}
-
-func (n *noteWriter) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b != '\n' {
-			if len(n.line) < maxTail {
-				n.line = append(n.line, b)
-			}
-			continue
-		}
-		if bytes.HasPrefix(n.line, []byte("afdo: ")) {
-			n.logf("# %s", n.line)
-		}
-		n.line = n.line[:0]
-	}
-	return n.tail.Write(p)
-}
-
-// String returns the last lines that were written.
-func (t *tail) String() string {
+// String returns the last complete lines of the output, at most maxTail bytes.
+func (t *outputTail) String() string {
 	data := t.data
 	if cut := len(data) - maxTail; cut > 0 {
 		data = data[cut:]

@@ -78,6 +78,7 @@ func whyNot(err error) string {
 	return fmt.Sprintf("branches cannot be recorded (%v)", err)
 }
 
+// lookForValgrind returns nil if valgrind is in PATH, and otherwise an error.
 func lookForValgrind() error {
 	_, err := exec.LookPath("valgrind")
 	return err
@@ -99,15 +100,16 @@ func (t *tuning) recordings() string { return t.in("recordings") }
 // 350 samples, profiles had a similarity of 0.87 with the exact profile.
 const minSteps = verdict.GoodBursts
 
-// recorderName is the file in the working folder that contains the recorder that was used, and why.
-const recorderName = "recorder"
+// recorderEntry is the entry of the state that contains the recorder that made the recordings, and
+// in the next line the reason for it.
+const recorderEntry = "recorder"
 
-// shortTraining is the entry of the state for a training that was too short for [Steps] on a
-// machine without valgrind.
+// shortTraining is the entry of the state that records a training with too few samples by [Steps],
+// which could not run under callgrind because valgrind was not installed.
 const shortTraining = "short training"
 
-// forgetShortTraining makes tune repeat the training if it was too short and valgrind has been
-// installed since.
+// forgetShortTraining makes tune repeat the training if the last one had too few samples and
+// valgrind, which can record a short training, has been installed since.
 func (t *tuning) forgetShortTraining() error {
 	if t.state.Done[shortTraining] == "" || lookForValgrind() != nil {
 		return nil
@@ -135,15 +137,16 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 	if err != nil {
 		return err
 	}
-	return files.Replace(t.in(recorderName), []byte(string(recorder)+"\n"+why))
+	return t.state.set(recorderEntry, string(recorder)+"\n"+why)
 }
 
 // trainOtherwise runs the training commands under callgrind, which is slow but counts exactly. It
-// is called after a training by [Steps] took only n samples or ended with the error short.
+// is called if the training by [Steps] took only n samples or ended with the error short. It
+// returns the recorder of the final recordings, and the reason for it.
 //
 // If valgrind is not installed, the recordings by steps are used. If the training fails under
-// callgrind, which does not know all instructions, the commands run by steps as often as is
-// allowed. trainOtherwise returns the recorder of the final recordings, and the reason for it.
+// callgrind, which does not know all instructions, the commands run again by steps, as often as is
+// allowed.
 func (t *tuning) trainOtherwise(ctx context.Context, n int, why string, short error) (Recorder, string, error) {
 	switch {
 	case lookForValgrind() == nil:
@@ -204,14 +207,10 @@ func isTooShort(err error) bool {
 	return errors.As(err, &failed) && strings.Contains(failed.Said, "took no processor time")
 }
 
-// usedRecorder reads which recorder made the recordings, and why it was used.
-func (t *tuning) usedRecorder() (Recorder, string, error) {
-	text, err := files.ReadFile(t.in(recorderName), maxOwn)
-	if err != nil {
-		return "", "", err
-	}
-	recorder, why, _ := strings.Cut(string(text), "\n")
-	return Recorder(recorder), why, nil
+// usedRecorder returns which recorder made the recordings, and why it was used.
+func (t *tuning) usedRecorder() (Recorder, string) {
+	recorder, why, _ := strings.Cut(t.state.Done[recorderEntry], "\n")
+	return Recorder(recorder), why
 }
 
 // countSamples counts the samples that the recordings by [Steps] have of each program and library
@@ -355,7 +354,7 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 			why = ": no sample is in one, and most are in " + hottest
 		}
 		advice := "; --recorder callgrind counts every instruction of a short run"
-		if used, _, _ := t.usedRecorder(); used == Callgrind {
+		if used, _ := t.usedRecorder(); used == Callgrind {
 			advice = ""
 		}
 		return nil, nil, fmt.Errorf("tune: %w%s: the training commands run in a copy of the tree, %s, and should name programs there, such as ./%s%s", errNotRun, why, t.base, built[0], advice)
@@ -385,8 +384,9 @@ func (t *tuning) checkLibraries(built []string, samples map[string]uint64) error
 	return nil
 }
 
-// ranIn returns, for each program and library by path, the number of samples that the recordings in
-// a folder have of it, and the recordings with such samples. program is one program of the build.
+// ranIn counts the samples in the recordings of a folder. It returns how many samples each program
+// and library has, by path, and which recordings have these samples. program is any program of the
+// build: a recording is read for one program, and reports how many samples others have.
 func ranIn(folder, program string) (total map[string]uint64, recordings map[string][]string, err error) {
 	total, recordings = make(map[string]uint64), make(map[string][]string)
 	all, err := filepath.Glob(filepath.Join(folder, "*"))
@@ -409,7 +409,7 @@ func ranIn(folder, program string) (total map[string]uint64, recordings map[stri
 }
 
 // readFor reads the samples of a program from a recording. If there are none, the set is empty. The
-// report says how many samples the recording has of other programs.
+// report also has the number of samples of each other program.
 func readFor(program, recording string, o samples.Options) (*samples.Set, *samples.Report, error) {
 	e, err := elf.Open(program)
 	if err != nil {

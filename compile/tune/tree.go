@@ -79,6 +79,7 @@ func copyTree(tree string, without []string, to string) error {
 	})
 }
 
+// copyFile copies a file with its permissions and its modification time.
 func copyFile(from, to string, info fs.FileInfo) error {
 	in, err := os.Open(from)
 	if err != nil {

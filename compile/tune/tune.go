@@ -131,6 +131,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, err
 }
 
+// newTuning checks the paths in o and finds the compilers. It writes no files.
 func newTuning(o Options) (*tuning, error) {
 	given, _ := filepath.Abs(o.Tree) // realPath returns the error
 	var err error
@@ -156,8 +157,8 @@ func newTuning(o Options) (*tuning, error) {
 	return t, nil
 }
 
-// claim makes the working folder, or checks that it is tune's, and reads which steps were done in
-// it.
+// claim makes the working folder, or checks that an existing one was made by tune. It reads from
+// the folder which steps have been done.
 func (t *tuning) claim() error {
 	if err := claimFolder(t.Folder); err != nil {
 		return err
@@ -172,6 +173,7 @@ func isWithin(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// longestFirst sorts paths by length, so that the longest one that matches is tried first.
 func longestFirst(paths ...string) []string {
 	slices.SortFunc(paths, func(a, b string) int { return len(b) - len(a) })
 	return paths
@@ -192,8 +194,8 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// ours returns the paths of tune's own files, which may be in the source tree but do not belong to
-// it.
+// ours returns the paths of files and folders that tune itself has made. They may lie in the source
+// tree, but do not belong to it.
 func (t *tuning) ours() []string {
 	return []string{t.Folder, t.delivered(profileName), t.delivered(partName)}
 }
@@ -201,6 +203,7 @@ func (t *tuning) ours() []string {
 // in returns the path of a file in the working folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
+// run runs all steps, and fills in the result while they go on.
 func (t *tuning) run(ctx context.Context) (*Result, error) {
 	t.logf("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
 	t.doing.Name = "checking the machine and the commands"
@@ -259,9 +262,7 @@ func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	if err := t.step(training, func() error { return t.train(ctx, r.Recorder, r.Why) }); err != nil {
 		return err
 	}
-	if r.Recorder, r.Why, err = t.usedRecorder(); err != nil {
-		return err
-	}
+	r.Recorder, r.Why = t.usedRecorder()
 	t.key = keyOf(t.key, string(r.Recorder))
 	return t.step(creating, func() error { return t.createProfile(ctx) })
 }

@@ -264,8 +264,9 @@ func TestBuildIsCompiler(t *testing.T) {
 	assert.Equal(t, "cc -o a a.c\n", string(log))
 }
 
+// Of a long output, the end is kept.
 func TestTail(t *testing.T) {
-	var said tail
+	said := outputTail{logf: func(string, ...any) {}}
 	line := strings.Repeat("x", 99) + "\n"
 	for range 1000 {
 		_, _ = said.Write([]byte(line))
@@ -275,14 +276,15 @@ func TestTail(t *testing.T) {
 	assert.True(t, strings.HasPrefix(said.String(), "x") && strings.HasSuffix(said.String(), "the end\n"))
 }
 
+// Lines that afdo has printed in a build are logged.
 func TestNotes(t *testing.T) {
 	var said []string
-	n := noteWriter{tail: new(tail), logf: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	n := outputTail{logf: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	for _, part := range []string{"cc a.c\naf", "do: crashed\nand afdo: not", " this\nafdo: no end"} {
 		_, _ = n.Write([]byte(part))
 	}
 	assert.Equal(t, []string{"# afdo: crashed"}, said)
-	assert.Contains(t, n.tail.String(), "cc a.c\nafdo: crashed\n")
+	assert.Contains(t, n.String(), "cc a.c\nafdo: crashed\n")
 }
 
 func TestPerfCount(t *testing.T) {

@@ -24,8 +24,9 @@ const (
 	WithLayout Way = "profile and layout"
 )
 
-// on returns the name of way w when it modifies the way base: for InPart and ByArcs, "profile as
-// arcs in part". Ways other than InPart and WithLayout modify none, and keep their name.
+// on returns the name of the way w if it modifies the way base. For example, InPart on ByArcs is
+// "profile as arcs in part". Only InPart and WithLayout modify another way. Other ways keep their
+// name.
 func (w Way) on(base Way) Way {
 	if w == InPart || w == WithLayout {
 		return base + w[len(ByLines):]
@@ -87,8 +88,8 @@ func (t *tuning) ways(ctx context.Context, compilers []string) (ways []Way, sure
 	return ways, sure
 }
 
-// countSteps returns the number of steps of a run that tries only those ways of using the profile
-// that tune tries in any case.
+// countSteps returns the number of steps of a run that tries no more ways of using the profile than
+// tune tries in any case, given the names of the compilers.
 func (t *tuning) countSteps(ctx context.Context, compilers []string) int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
 	ways, sure := t.ways(ctx, compilers)
@@ -98,8 +99,7 @@ func (t *tuning) countSteps(ctx context.Context, compilers []string) int {
 	return steps
 }
 
-// steps returns how many steps of tune it takes to try a way: those that build the program, and one
-// that measures it.
+// steps returns how many steps of tune it takes to build and measure the program in one way.
 func (w Way) steps() int {
 	switch w {
 	case ByLines:
@@ -110,8 +110,8 @@ func (w Way) steps() int {
 	return 2
 }
 
-// expected guesses which compiler the build will run, by the words of its command, CC and CXX. It
-// returns the compiler's name.
+// expected guesses the compiler that the build will run, from the words of its command, CC and CXX.
+// It returns the compiler's name, as [tuning.built] does after the build.
 func (t *tuning) expected() []string {
 	said := strings.Join(t.Build, " ") + " " + setting(t.env, "CC") + " " + setting(t.env, "CXX")
 	for _, word := range strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" =\"';", r) }) {
@@ -171,6 +171,7 @@ func compareTries(a, b Try) int {
 	return cmp.Or(cmp.Compare(rankOf(a.Verdict), rankOf(b.Verdict)), cmp.Compare(a.change(what), b.change(what)))
 }
 
+// rankOf returns a number for sorting verdicts: the better the verdict, the smaller the number.
 func rankOf(v Verdict) int { return slices.Index([]Verdict{Faster, Undecided, Slower}, v) }
 
 // change returns the relative change of the measure with this name, such as "instructions". It
@@ -184,8 +185,8 @@ func (t *Try) change(what string) float64 {
 	return 0
 }
 
-// buildWay builds the program in one way. It returns nil for InPart if leaving functions out of the
-// profile saves no instructions.
+// buildWay builds the program in one way. The result is nil if the way is InPart and leaving
+// functions out of the profile saves no instructions.
 func (t *tuning) buildWay(ctx context.Context, way Way, r *Result) (*Try, error) {
 	try := Try{Way: way, Profile: r.Profile, Folder: t.fast}
 	switch way {

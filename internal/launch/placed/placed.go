@@ -44,9 +44,9 @@ const (
 	Unmapped                   // the object defines the function, but its block address map lacks it
 )
 
-// firstWithMap is the first version of clang that can write a block address map together with a
+// FirstWithMap is the first version of clang that can write a block address map together with a
 // layout list.
-const firstWithMap = 17
+const FirstWithMap = 17
 
 const mapFlag = "-fbasic-block-address-map"
 
@@ -59,8 +59,8 @@ const mapFlag = "-fbasic-block-address-map"
 // WithWhole returns the reason in why. Then it adds only an option against link-time optimisation.
 func WithWhole(c *command.Line, compiler *toolchain.Compiler, argv []string, path string) (with []string, why string) {
 	why = Without(c)
-	if why == "" && !compiler.IsSince(firstWithMap) {
-		why = compiler.String() + " makes no block address map together with a layout: use clang " + strconv.Itoa(firstWithMap) + " or later"
+	if why == "" && !compiler.IsSince(FirstWithMap) {
+		why = compiler.String() + " makes no block address map together with a layout: use clang " + strconv.Itoa(FirstWithMap) + " or later"
 	}
 	if why != "" {
 		return append(slices.Clone(argv), "-fno-lto"), why
