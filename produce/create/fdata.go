@@ -16,7 +16,7 @@ import (
 // WriteFdata writes samples in the text format that BOLT reads (llvm-bolt -data), with addresses as
 // offsets in symbols. It writes a line for each branch, and for each fall-through from one basic
 // block to the next. For a recording without ranges, it writes a line for each address. Samples
-// outside of functions, and returns, are left out.
+// outside of functions, and returns, are left out; if nothing remains, the error is [ErrNoCode].
 func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	w := &fdataWriter{
 		Writer: bufio.NewWriter(out), locator: locator{file: f}, code: newDecoder(f.ELF()),
@@ -29,17 +29,24 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 		fmt.Fprintln(w, "no_lbr cycles")
 		for offset, n := range set.Addresses.All() {
 			if _, addr, ok := w.at(offset); ok && n > 0 {
-				fmt.Fprintf(w, "%s %d\n", w.place(addr), n)
+				w.add(addr, 0, n)
 			}
 		}
-		return errors.Join(w.err, w.Flush())
+	} else {
+		w.branches(set)
 	}
-	w.branches(set)
 	for r, n := range set.Ranges.All() {
 		w.steps(r, n)
 	}
+	if len(w.counts) == 0 {
+		return fmt.Errorf("create: %s: %w", f.Path(), ErrNoCode)
+	}
 	for _, b := range slices.SortedFunc(maps.Keys(w.counts), codeBranch.compare) {
-		fmt.Fprintf(w, "%s %s 0 %d\n", w.place(b.from), w.place(b.to), w.counts[b])
+		target := ""
+		if set.Ranges.Len() > 0 {
+			target = w.place(b.to) + " 0 "
+		}
+		fmt.Fprintf(w, "%s %s%d\n", w.place(b.from), target, w.counts[b])
 	}
 	return errors.Join(w.err, w.Flush())
 }
@@ -51,7 +58,7 @@ type fdataWriter struct {
 	code      *decoder
 	names     map[uint64]string     // by start of a function: the name that BOLT gives it
 	targetsOf map[uint64][]uint64   // results of targets, by start of the function
-	counts    map[codeBranch]uint64 // branches and fall-throughs; from is 0 for a branch from outside of all functions
+	counts    map[codeBranch]uint64 // branches and fall-throughs; from is 0 for a branch from outside of all functions. Without ranges, addresses in from
 }
 
 // nameSymbols reads the symbols and names them as BOLT does, which numbers local symbols of the

@@ -2,6 +2,7 @@ package create
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -101,6 +102,17 @@ func TestBOLT(t *testing.T) {
 			assert.Equal(t, addresses.String(), again.String())
 		}
 	}
+}
+
+// If no sample is in a function of the symbol table, nothing is written that looks like a profile.
+func TestFdataOfNothing(t *testing.T) {
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g")
+	f, _ := p.open(t)
+	set := new(samples.Set)
+	set.Addresses.Add(0, 7)
+	require.ErrorIs(t, WriteFdata(io.Discard, f, set), ErrNoCode)
+	set.Ranges.Add(samples.Range{Begin: 0, End: 4}, 7)
+	require.ErrorIs(t, WriteFdata(io.Discard, f, set), ErrNoCode)
 }
 
 // lines returns the sorted lines of a text, without those about functions of the C library that

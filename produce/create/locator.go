@@ -11,17 +11,14 @@ type locator struct {
 }
 
 // symbol returns the function that contains an address.
-func (l *locator) symbol(addr uint64) (symbolize.Symbol, bool) {
+func (l *locator) symbol(addr uint64) (s symbolize.Symbol, ok bool) {
 	if addr >= l.found.Low && addr < l.found.High {
 		return l.found, true
 	}
-	if l.err != nil {
-		return symbolize.Symbol{}, false
-	}
-	var s symbolize.Symbol
-	var ok bool
-	if s, ok, l.err = l.file.Symbol(addr); ok {
-		l.found = s
+	if l.err == nil {
+		if s, ok, l.err = l.file.Symbol(addr); ok {
+			l.found = s
+		}
 	}
 	return s, ok
 }

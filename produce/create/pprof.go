@@ -18,8 +18,7 @@ import (
 // callers are unknown.
 var ErrNoCalls = errors.New("the samples have no calls: neither call stacks nor branch stacks")
 
-// WritePprof writes samples as a CPU profile of pprof, compressed with gzip, for go build -pgo. It
-// returns the number of calls written.
+// WritePprof writes samples as a CPU profile of pprof, compressed with gzip, for go build -pgo.
 //
 // Go's compiler reads the weight of each call from it: the samples in the callee, by caller and by
 // line of the call, relative to the first line of the caller. So every function in the file has its
@@ -32,21 +31,21 @@ var ErrNoCalls = errors.New("the samples have no calls: neither call stacks nor 
 //
 // Errors are [ErrBuild], [ErrNoCode], [ErrNoCalls], one for counts that add up to more than 2^63-1,
 // and those of package symbolize and w.
-func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *samples.Set) (calls int, err error) {
+func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *samples.Set) error {
 	p := &pprofWriter{
 		creation: &creation{file: f, report: &Report{}},
 		entries:  make(map[*function]pprofile.Function), weights: make(map[*function]uint64), called: make(map[*function]uint64),
 	}
 	if err := p.attribute(set); err != nil {
-		return 0, err
+		return err
 	}
 	if err := p.resolve(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	if len(p.calls) == 0 {
-		return 0, ErrNoCalls
+		return ErrNoCalls
 	}
-	return len(p.calls), pprofile.WriteStacks(w, pprofile.Options{}, []pprofile.ValueType{{Name: "samples", Unit: "count"}}, p.stacks)
+	return pprofile.WriteStacks(w, pprofile.Options{}, []pprofile.ValueType{{Name: "samples", Unit: "count"}}, p.stacks)
 }
 
 // A pprofWriter collects the stacks of a CPU profile of pprof for Go's compiler.

@@ -23,7 +23,7 @@ type decoder struct {
 
 // newDecoder returns a decoder for the code in a file, or nil if the machine is not supported.
 func newDecoder(f *elf.File) *decoder {
-	d := &decoder{file: f}
+	d := &decoder{file: f, code: make([]byte, 0, window)}
 	switch f.Machine {
 	case elf.EM_X86_64:
 		d.next = func(code []byte) opcode.Instruction { return opcode.X86(code, 64) }
@@ -54,10 +54,7 @@ func (d *decoder) at(addr uint64) []byte {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || addr < p.Vaddr || addr-p.Vaddr >= p.Filesz {
 			continue
 		}
-		d.code = d.code[:cap(d.code)]
-		if len(d.code) < window {
-			d.code = make([]byte, window)
-		}
+		d.code = d.code[:window]
 		n, err := p.ReadAt(d.code, int64(addr-p.Vaddr))
 		if err != nil && err != io.EOF {
 			return nil

@@ -63,8 +63,7 @@ var samplesFormats = map[string]writeSamples{
 		return create.WriteFdata(w, f, set)
 	},
 	"pprof": func(ctx context.Context, w io.Writer, set *samples.Set, f *symbolize.File, _ *samples.Binary) error {
-		_, err := create.WritePprof(ctx, w, f, set)
-		return err
+		return create.WritePprof(ctx, w, f, set)
 	},
 }
 
