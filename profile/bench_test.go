@@ -67,7 +67,7 @@ func BenchmarkBody(b *testing.B) {
 		var body Body
 		for b.Loop() {
 			for _, f := range p.Functions() {
-				renumber(&body, f.Records, symbols)
+				body.Renumber(f.Records, symbols)
 			}
 		}
 		perRecord(b, n)

@@ -2,8 +2,9 @@ package profile
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// A Body assembles the records of one function, added in any order, into canonical form. The zero
-// Body is ready to use. Reusing a Body saves allocations.
+// A Body assembles the records of one function. They may be added in any order. [Body.Records]
+// returns them in the canonical order of [Record]. The zero Body is ready to use. Reusing a Body
+// saves allocations.
 //
 // Records added in canonical order are only appended. Otherwise [Body.Records] sorts them with O(n
 // log n) comparisons, whatever the depth, which temporarily takes at most about a hundred bytes per
@@ -18,14 +19,15 @@ type Body struct {
 	sorter  sorter
 }
 
-// A level is an open body.
+// A level is a body to which records are being added: an inlined body between Enter and Leave, or
+// the body of the function itself.
 type level struct {
 	head    int  // index of its KindInlined record; unused for the function itself
 	tangled bool // the body, or one nested in it, is not in canonical order
 }
 
-// pack encodes a level as a number. While a nested body is open, the Count of its KindInlined
-// record holds the enclosing level.
+// pack encodes a level as a number. Between Enter and Leave of an inlined body, the Count of its
+// KindInlined record holds the level of the enclosing body in this form.
 func (l level) pack() uint64 {
 	if l.tangled {
 		return uint64(l.head)<<1 | 1
@@ -92,6 +94,13 @@ func (b *Body) Leave() {
 // count. If change returns false, the record is left out, and with a KindInlined record also the
 // records of the inlined body.
 func (b *Body) AddRecords(records []Record, change func(r *Record) bool) {
+	b.addRecords(records, func(r *Record, _, _ int) bool { return change(r) })
+}
+
+// addRecords does the work of AddRecords. change also gets the index of the record and its depth,
+// as returned by [Walker.Next]. It may turn a KindInlined record into a KindCall record. The
+// records of the inlined body are then left out.
+func (b *Body) addRecords(records []Record, change func(r *Record, at, depth int) bool) {
 	open := 0
 	var changed Record
 	w := Walk(records)
@@ -100,7 +109,7 @@ func (b *Body) AddRecords(records []Record, change func(r *Record) bool) {
 			b.Leave()
 		}
 		changed = *r
-		if open < depth || !change(&changed) {
+		if open < depth || !change(&changed, w.next-1, depth) {
 			continue
 		}
 		switch changed.Kind {
@@ -133,8 +142,8 @@ func (b *Body) Records() []Record {
 	return b.records
 }
 
-// add appends a record to the innermost open body, or adds to the latest record if that has the
-// same place.
+// add appends a record with the given place and count to the innermost open body. If the record
+// before it has the same place and is a count or call, add adds the count to that record instead.
 func (b *Body) add(p place, count uint64) {
 	if b.last > 0 && !b.place.less(p) {
 		if p == b.place && p.kind() != KindInlined {

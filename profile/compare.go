@@ -32,7 +32,7 @@ func Compare(a, b *Profile) error {
 		case f.Timestamp != g.Timestamp:
 			diff = unequal("timestamp", f.Timestamp, g.Timestamp)
 		default:
-			diff = b.difference(renumber(&body, f.Records, symbols), g.Records)
+			diff = b.difference(body.Renumber(f.Records, symbols), g.Records)
 		}
 		if diff != "" {
 			return fmt.Errorf("%s: %s", a.describe(SymbolRef(s)), diff)

@@ -26,7 +26,7 @@ func shuffled(rng *rand.Rand, p *Profile) *Profile {
 	}
 	var b Body
 	for s, f := range p.Functions() {
-		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&b, f.Records, symbols)})
+		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, b.Renumber(f.Records, symbols)})
 	}
 	return q
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // A Diff describes how the samples of two profiles differ. It ignores head counts, calls and
@@ -64,42 +66,35 @@ func NewDiff(first, second *Profile) *Diff {
 	return d.compare()
 }
 
-// A differ holds the state while NewDiff compares two profiles.
+// A differ holds the state while NewDiff compares two profiles. Arrays of two have a value for each
+// profile.
 type differ struct {
 	functions []functionPair
 	units     map[string]*unitPair
-	whole     [2]portion
+	sides     [2]Portion  // the whole profiles
 	symbols   []SymbolRef // for each symbol of the first profile its number in the second, or a number that the second does not use
 }
 
-// A functionPair is a function of one or both profiles. sides has nil for a profile that does not
-// have it.
+// A functionPair is a function of one or both profiles. functions has nil for a profile that does
+// not have it.
 type functionPair struct {
 	path, name string
-	sides      [2]*Function
-	samples    [2]total
+	functions  [2]*Function
+	sides      [2]Portion
 	unit       *unitPair
 }
 
 type unitPair struct {
 	path         string
-	sides        [2]portion
+	sides        [2]Portion
 	gained, lost int
 	locations    meter
 }
 
-type portion struct {
-	functions int
-	samples   total
-}
-
-func (p *portion) add(samples total) {
-	p.functions++
-	p.samples.add(samples)
-}
-
-func (p *portion) of(whole total) Portion {
-	return Portion{p.functions, p.samples.saturated(), p.samples.shareOf(whole)}
+// add adds a function with the given samples. It does not change the share.
+func (p *Portion) add(samples uint64) {
+	p.Functions++
+	p.Samples = saturating.Add(p.Samples, samples)
 }
 
 // match pairs the functions of two profiles by unit and name.
@@ -107,16 +102,16 @@ func (d *differ) match(first, second *Profile) {
 	matched := make([]bool, second.NumSymbols())
 	d.symbols = numberLike(first, second)
 	for s, f := range first.Functions() {
-		pair := functionPair{sides: [2]*Function{f, nil}}
+		pair := functionPair{functions: [2]*Function{f, nil}}
 		if t := d.symbols[s]; int(t) < len(matched) {
 			matched[t] = true
-			pair.sides[1] = second.Function(t)
+			pair.functions[1] = second.Function(t)
 		}
 		d.add(first, s, pair)
 	}
 	for t, g := range second.Functions() {
 		if !matched[t] {
-			d.add(second, t, functionPair{sides: [2]*Function{nil, g}})
+			d.add(second, t, functionPair{functions: [2]*Function{nil, g}})
 		}
 	}
 	// The order affects the rounding of sums, so it must not depend on the numbering.
@@ -154,97 +149,95 @@ func numberLike(p, q *Profile) []SymbolRef {
 	return symbols
 }
 
-// weigh sets the sums of samples in both profiles, by function, by unit and in total.
+// weigh sets the sums of samples in both profiles, by function, by unit and in total, and then the
+// shares.
 func (d *differ) weigh() {
 	for i := range d.functions {
 		f := &d.functions[i]
-		for which, side := range f.sides {
-			if side != nil {
-				f.samples[which] = samplesOf(side.Records)
-				f.unit.sides[which].add(f.samples[which])
-				d.whole[which].add(f.samples[which])
+		for which, function := range f.functions {
+			if function != nil {
+				samples := samplesOf(function.Records)
+				f.sides[which].add(samples)
+				f.unit.sides[which].add(samples)
+				d.sides[which].add(samples)
 			}
 		}
 		switch {
-		case f.sides[0] == nil:
+		case f.functions[0] == nil:
 			f.unit.gained++
-		case f.sides[1] == nil:
+		case f.functions[1] == nil:
 			f.unit.lost++
 		}
 	}
+	whole := samplesOfBoth(d.sides)
+	for i := range d.functions {
+		setShares(&d.functions[i].sides, whole)
+	}
 	for _, u := range d.units {
-		u.locations.whole = [2]total{u.sides[0].samples, u.sides[1].samples}
+		setShares(&u.sides, whole)
+		u.locations.whole = samplesOfBoth(u.sides)
+	}
+	setShares(&d.sides, whole)
+}
+
+func samplesOfBoth(sides [2]Portion) [2]uint64 {
+	return [2]uint64{sides[0].Samples, sides[1].Samples}
+}
+
+// setShares sets the shares of a function, unit or profile. whole has the samples of each profile.
+// Equal shares stay equal in spite of rounding.
+func setShares(sides *[2]Portion, whole [2]uint64) {
+	for which := range sides {
+		sides[which].Share = shareOf(sides[which].Samples, whole[which])
+	}
+	if compareShares(sides[0].Samples, whole[0], sides[1].Samples, whole[1]) == 0 && whole[0] > 0 && whole[1] > 0 {
+		sides[1].Share = sides[0].Share
 	}
 }
 
 // compare computes the Diff from the sums of weigh.
 func (d *differ) compare() *Diff {
-	whole := [2]total{d.whole[0].samples, d.whole[1].samples}
+	whole := samplesOfBoth(d.sides)
 	functions, locations := meter{whole: whole}, meter{whole: whole}
 	tally := locationTally{profile: &locations}
 	var alike similarity
 	var body Body
-	diff := new(Diff)
-	diff.First, diff.Second = portions(d.whole, whole)
+	diff := &Diff{First: d.sides[0], Second: d.sides[1]}
 	for i := range d.functions {
 		f := &d.functions[i]
-		functions.add(f.samples)
-		fd := f.diff(whole)
+		samples := samplesOfBoth(f.sides)
+		functions.add(samples)
+		fd := FunctionDiff{Path: f.path, Name: f.name, First: f.sides[0], Second: f.sides[1]}
 		switch {
-		case f.sides[0] == nil:
-			tally.alone(1, f.samples[1])
-		case f.sides[1] == nil:
-			tally.alone(0, f.samples[0])
+		case f.functions[0] == nil:
+			tally.alone(1, samples[1])
+		case f.functions[1] == nil:
+			tally.alone(0, samples[0])
 		default:
-			tally.function, tally.unit = &meter{whole: f.samples}, &f.unit.locations
-			tally.join(renumber(&body, f.sides[0].Records, d.symbols), f.sides[1].Records)
+			tally.function, tally.unit = &meter{whole: samples}, &f.unit.locations
+			tally.join(body.Renumber(f.functions[0].Records, d.symbols), f.functions[1].Records)
 			fd.Overlap = tally.function.overlap()
 		}
 		alike.add(fd.Overlap, fd.First.Share, fd.Second.Share)
 		diff.Functions = append(diff.Functions, fd)
 	}
 	sortByChange(diff.Functions, (*FunctionDiff).Change)
-	diff.Units = d.unitDiffs(whole)
+	diff.Units = d.unitDiffs()
 	diff.Overlap = Overlap{
 		Similarity: alike.value(),
 		Functions:  functions.overlap(),
 		Locations:  locations.overlap(),
 		Counts:     tally.counts(),
-		OnlyFirst:  tally.only[0].shareOf(whole[0]),
-		OnlySecond: tally.only[1].shareOf(whole[1]),
+		OnlyFirst:  shareOf(tally.only[0], whole[0]),
+		OnlySecond: shareOf(tally.only[1], whole[1]),
 	}
 	return diff
 }
 
-// diff returns the difference of a function, without its overlap. whole is the total of each
-// profile.
-func (f *functionPair) diff(whole [2]total) FunctionDiff {
-	var sides [2]portion
-	for which, side := range f.sides {
-		if side != nil {
-			sides[which] = portion{1, f.samples[which]}
-		}
-	}
-	fd := FunctionDiff{Path: f.path, Name: f.name}
-	fd.First, fd.Second = portions(sides, whole)
-	return fd
-}
-
-// portions converts the sums of a function or unit in both profiles to Portions. It makes sure that
-// equal shares stay equal in spite of rounding.
-func portions(sides [2]portion, whole [2]total) (first, second Portion) {
-	first, second = sides[0].of(whole[0]), sides[1].of(whole[1])
-	if compareShares(sides[0].samples, whole[0], sides[1].samples, whole[1]) == 0 && whole[0] != (total{}) && whole[1] != (total{}) {
-		second.Share = first.Share
-	}
-	return first, second
-}
-
-func (d *differ) unitDiffs(whole [2]total) []UnitDiff {
+func (d *differ) unitDiffs() []UnitDiff {
 	units := make([]UnitDiff, 0, len(d.units))
 	for _, u := range d.units {
-		ud := UnitDiff{Path: u.path, Gained: u.gained, Lost: u.lost}
-		ud.First, ud.Second = portions(u.sides, whole)
+		ud := UnitDiff{Path: u.path, First: u.sides[0], Second: u.sides[1], Gained: u.gained, Lost: u.lost}
 		if ud.First.Functions > 0 && ud.Second.Functions > 0 {
 			ud.Overlap = u.locations.overlap()
 		}

@@ -9,9 +9,9 @@ import (
 // Evidence contains the counts of a program's machine code: its basic blocks and the jumps between
 // them, with the source positions of each block. Package create makes it.
 type Evidence struct {
-	// Fraction is the number of bits after the binary point of all counts. It is 0 if the counts
-	// are numbers of executions. Samples have some, because most blocks have less than one in each
-	// instruction.
+	// Fraction is the number of bits after the binary point of all counts: a Count of 5 with a
+	// Fraction of 2 means 5/4. It is 0 if the counts are numbers of executions. It is above 0 if
+	// they are means of samples, because most instructions have less than one sample.
 	Fraction uint8
 	Copies   []CodeCopy // in no particular order
 }
@@ -21,8 +21,8 @@ type Evidence struct {
 // that has the largest count of the function's blocks.
 const LeftOut = "(left out)"
 
-// A CodeCopy is the machine code of one symbol. The parts and clones of a function, such as
-// f.part.0, f.cold and f.constprop.1, are copies of their own.
+// A CodeCopy describes the machine code of one symbol. The parts and clones of a function, such as
+// f.part.0, f.cold and f.constprop.1, have a CodeCopy each.
 type CodeCopy struct {
 	Symbol string // with all suffixes
 	Unit   string // path of the source file of the compilation, "" if unknown
@@ -82,8 +82,8 @@ func (p Place) Compare(q Place) int {
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
-// Of returns the evidence about the given functions: all copies of code with a frame of one of
-// them. The result shares the copies with e.
+// Of returns the evidence about the given functions: each CodeCopy of e in which one of them has a
+// frame. The result and e share these copies.
 func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	wanted := make(map[string]bool)
 	for name := range functions {
@@ -98,8 +98,8 @@ func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	return part
 }
 
-// SetEvidence stores the evidence of the recording in the profile, nil to remove it. The profile
-// keeps a reference to it.
+// SetEvidence stores the evidence of the recording in the profile, or removes it if e is nil. The
+// profile keeps a reference to e.
 func (p *Profile) SetEvidence(e *Evidence) { p.evidence, p.sum = e, nil }
 
 // Evidence returns the evidence of the recording, nil if the profile has none.

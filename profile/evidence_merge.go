@@ -8,15 +8,15 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// An evidenceSum is evidence to which merges add copies.
+// An evidenceSum is the sum of the evidence of merged profiles.
 type evidenceSum struct {
 	*Evidence
 	bySymbol map[string][]int // numbers of the copies of each symbol
 }
 
-// mergeEvidence adds the evidence of q, scaled, to that of p. The counts of a symbol add up if its
-// code has the same blocks in both. Otherwise both copies stay: the code of different builds ran
-// separately.
+// mergeEvidence multiplies the counts in the evidence of q by weight, and adds them to the evidence
+// of p. The counts of a symbol add up if p and q have the same code for it. Otherwise the result
+// has a CodeCopy of each: different builds of the program have run.
 func (p *Profile) mergeEvidence(q *Profile, weight Ratio) {
 	if q.evidence == nil {
 		return
@@ -32,7 +32,7 @@ func (p *Profile) mergeEvidence(q *Profile, weight Ratio) {
 	p.sum.add(q.evidence, weight)
 }
 
-// add adds scaled copies of e.
+// add adds the evidence of one profile, with all counts multiplied by weight.
 func (s *evidenceSum) add(e *Evidence, weight Ratio) {
 	if e.Fraction > s.Fraction {
 		shift := e.Fraction - s.Fraction
@@ -75,7 +75,7 @@ func (c *CodeCopy) sameCode(d *CodeCopy) bool {
 		})
 }
 
-// addCounts adds the counts of d, a copy with the same code.
+// addCounts adds the counts of d, which has the same code, to those of c.
 func (c *CodeCopy) addCounts(d *CodeCopy) {
 	for i := range c.Blocks {
 		c.Blocks[i].Count = saturating.Add(c.Blocks[i].Count, d.Blocks[i].Count)
@@ -93,7 +93,8 @@ func (c *CodeCopy) addCounts(d *CodeCopy) {
 	c.Jumps = kept
 }
 
-// keep returns the copies whose frame 0 is a wanted function, or nil if there are none.
+// keep returns the evidence of the wanted functions, without that of functions into which they are
+// inlined. It returns nil if there is none.
 func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	if e == nil {
 		return nil
@@ -110,7 +111,7 @@ func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	return kept
 }
 
-// leftOut returns a copy that lists the functions with the given names, see [LeftOut].
+// leftOut returns the CodeCopy that lists the functions with the given names, see [LeftOut].
 func (e *Evidence) leftOut(names map[string]bool) CodeCopy {
 	largest := make(map[string]uint64)
 	for _, c := range e.Copies {

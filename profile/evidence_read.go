@@ -28,7 +28,7 @@ type EvidenceTable struct {
 	chunks     []chunkPlace
 }
 
-// A chunkPlace is the position of a chunk, which contains several copies, in data.
+// A chunkPlace is the position of a chunk: several encoded copies that are compressed together.
 type chunkPlace struct {
 	copies    int // number of the first copy after it
 	size      int // uncompressed size
@@ -147,9 +147,8 @@ func (t *EvidenceTable) All() (*Evidence, error) {
 	})
 }
 
-// Of decodes the evidence about the given functions: all copies of code with a frame of one of
-// them. Besides these copies, it decodes only the groups of strings in which it looks for the
-// functions.
+// Of decodes the evidence about the given functions: each CodeCopy in which one of them has a
+// frame. It decompresses only the chunks with these copies, and decodes only some of the names.
 func (t *EvidenceTable) Of(functions iter.Seq[string]) (*Evidence, error) {
 	d := evidenceDecoder{table: t}
 	var copies []int
@@ -209,8 +208,8 @@ type evidenceDecoder struct {
 	chunkNumber int
 }
 
-// A stringsOfGroup is a group of strings. users contains, for each string, the numbers of the
-// copies with a frame of the function of that name.
+// A stringsOfGroup holds the strings that are decoded together, see stringGroup. users contains,
+// for each string, the numbers of the copies in which the function of that name has a frame.
 type stringsOfGroup struct {
 	strings []string
 	users   [][]int
@@ -264,7 +263,7 @@ func (t *EvidenceTable) decodeGroup(f *wire.Fields, n int) (g stringsOfGroup) {
 	return g
 }
 
-// find returns the numbers of the copies with a frame of a function.
+// find returns the numbers of the copies in which a function has a frame.
 func (d *evidenceDecoder) find(name string) (users []int, err error) {
 	n := sort.Search(len(d.table.groupEnds), func(i int) bool {
 		g, e := d.group(i)

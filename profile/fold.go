@@ -30,11 +30,11 @@ func (p *Profile) FoldInlined(maxDepth int) (q *Profile, folded int) {
 type folder struct {
 	body    Body
 	entries []uint64 // estimated entries of each inlined body, by the index of its record
-	ends    []int    // ends of the open bodies, outermost first
 	moved   []moved  // bodies that become part of their callee's function
 }
 
-// A moved is the body records[from:to], to be added to the function of callee.
+// A moved is an inlined body that becomes part of the function of its callee: records[from:to] of
+// the function that contained it.
 type moved struct {
 	callee   SymbolRef
 	entries  uint64
@@ -46,48 +46,28 @@ type moved struct {
 func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (folded int) {
 	f.entries = appendEntries(f.entries[:0], fn.Records)
 	f.moved = f.moved[:0]
-	f.copy(fn.Records, 0, len(fn.Records), maxDepth)
-	q.AddFunction(s, Function{fn.HeadCount, fn.Timestamp, f.body.Records()})
+	q.AddFunction(s, Function{fn.HeadCount, fn.Timestamp, f.shallow(fn.Records, 0, len(fn.Records), maxDepth)})
 	for ; len(f.moved) > 0; folded++ {
 		m := f.moved[len(f.moved)-1]
 		f.moved = f.moved[:len(f.moved)-1]
-		f.copy(fn.Records, m.from, m.to, maxDepth)
-		q.AddFunction(m.callee, Function{HeadCount: m.entries, Records: f.body.Records()})
+		q.AddFunction(m.callee, Function{HeadCount: m.entries, Records: f.shallow(fn.Records, m.from, m.to, maxDepth)})
 	}
 	return folded
 }
 
-// copy copies the body records[from:to] to f.body, down to the allowed depth. It adds deeper bodies
-// to f.moved.
-func (f *folder) copy(records []Record, from, to, maxDepth int) {
+// shallow returns records[from:to] with bodies down to the allowed depth. Calls replace deeper
+// bodies, which shallow adds to f.moved. The result is valid until the next call.
+func (f *folder) shallow(records []Record, from, to, maxDepth int) []Record {
 	f.body.Reset()
-	f.ends = f.ends[:0]
-	for i := from; i < to; i++ {
-		f.leave(i)
-		r := &records[i]
-		switch end := i + 1 + int(r.Count); {
-		case r.Kind == KindCount:
-			f.body.Count(r.Line, r.Discriminator, r.Count)
-		case r.Kind == KindCall:
-			f.body.Call(r.Line, r.Discriminator, r.Callee, r.Count)
-		case len(f.ends) < maxDepth:
-			f.body.Enter(r.Line, r.Discriminator, r.Callee)
-			f.ends = append(f.ends, end)
-		default:
-			f.body.Call(r.Line, r.Discriminator, r.Callee, f.entries[i])
-			f.moved = append(f.moved, moved{r.Callee, f.entries[i], i + 1, end})
-			i = end - 1
+	f.body.addRecords(records[from:to], func(r *Record, at, depth int) bool {
+		if r.Kind == KindInlined && depth >= maxDepth {
+			at += from
+			f.moved = append(f.moved, moved{r.Callee, f.entries[at], at + 1, at + 1 + int(r.Count)})
+			r.Kind, r.Count = KindCall, f.entries[at]
 		}
-	}
-	f.leave(to)
-}
-
-// leave closes the open bodies whose last record is before index at.
-func (f *folder) leave(at int) {
-	for len(f.ends) > 0 && f.ends[len(f.ends)-1] == at {
-		f.body.Leave()
-		f.ends = f.ends[:len(f.ends)-1]
-	}
+		return true
+	})
+	return f.body.Records()
 }
 
 // appendEntries appends, for each record, the estimated entries of its inlined body, or 0. It

@@ -64,9 +64,10 @@ func (p *Profile) Functions() iter.Seq2[SymbolRef, *Function] {
 
 // A functionTable holds functions and their records.
 //
-// Merging a piece into a function costs time proportional to the length of the function. To handle
-// files that split a function into a million pieces, pieces that are small compared to their
-// function wait, until they are large enough together or the function is read.
+// A piece is what one call of AddFunction adds to a function that exists. Merging it takes time
+// proportional to the length of the function, and some files split a function into a million
+// pieces. So pieces that are small compared to their function wait in late. They are merged when
+// they are large enough together, or when the function is read.
 type functionTable struct {
 	rows    table[Function]
 	records recordArena
@@ -80,8 +81,8 @@ type functionTable struct {
 	late     map[uint32][]Record
 }
 
-// smallPiece: a piece waits if its function is more than smallPiece times longer, because merging
-// it takes time proportional to the function's length.
+// smallPiece: a piece is merged at once if it has at least 1/smallPiece of the records of its
+// function. A smaller piece waits.
 const smallPiece = 8
 
 func (t *functionTable) append(f Function) {
@@ -130,13 +131,13 @@ func (t *functionTable) settle() {
 	t.waiting.Store(false)
 }
 
-// fold merges pieces, a sequence of canonical bodies, into a function.
+// fold merges several pieces into a function. The records of each piece are in canonical order.
 func (t *functionTable) fold(f *Function, pieces []Record) {
 	t.sorted, _ = t.sorter.canonical(t.sorted[:0], pieces)
 	t.join(f, t.sorted)
 }
 
-// join merges a canonical body into a function.
+// join merges records in canonical order into the records of a function.
 func (t *functionTable) join(f *Function, body []Record) {
 	t.joined = t.joiner.join(t.joined[:0], f.Records, body)
 	t.replace(f, t.joined)
@@ -151,19 +152,15 @@ func (t *functionTable) replace(f *Function, records []Record) {
 		copy(f.Records, records)
 		return
 	}
-	t.records.drop(f.Records)
-	f.Records = t.records.clone(records)
-	if t.records.dropped > t.records.kept {
-		t.records.compact(&t.rows)
-	}
+	f.Records = slices.Clip(slices.Clone(records))
 }
 
-// A recordArena stores copies of records in a few large allocations.
+// A recordArena stores the first records of each function in a few large allocations. Records that
+// replace them after a merge have an allocation of their own. The replaced records stay in memory.
+// They are never more than the records in use, because merging only makes a function longer.
 type recordArena struct {
-	free    []Record // unused part of the latest chunk
-	size    int      // size of the latest chunk, in records
-	kept    int      // number of records in use
-	dropped int      // number of records no longer in use
+	free []Record // unused part of the latest chunk
+	size int      // size of the latest chunk, in records
 }
 
 const (
@@ -171,15 +168,10 @@ const (
 	maxRecordChunk   = 1 << 15
 )
 
-// own reports whether a list of records is large enough for an allocation of its own.
-func own(records int) bool { return records > maxRecordChunk/8 }
-
+// clone returns a copy of a function's first records.
 func (a *recordArena) clone(records []Record) []Record {
 	n := len(records)
-	if n == 0 {
-		return nil
-	}
-	if own(n) {
+	if n > maxRecordChunk/8 {
 		return slices.Clip(slices.Clone(records))
 	}
 	if n > len(a.free) {
@@ -189,24 +181,5 @@ func (a *recordArena) clone(records []Record) []Record {
 	copied := a.free[:n:n]
 	copy(copied, records)
 	a.free = a.free[n:]
-	a.kept += n
 	return copied
-}
-
-// drop records that records returned by clone are no longer used.
-func (a *recordArena) drop(records []Record) {
-	if n := len(records); !own(n) {
-		a.kept -= n
-		a.dropped += n
-	}
-}
-
-// compact copies the records in use to new chunks, so that old chunks can be garbage-collected.
-func (a *recordArena) compact(functions *table[Function]) {
-	*a = recordArena{size: a.size}
-	for i := range functions.len {
-		if f := functions.at(i); !own(len(f.Records)) {
-			f.Records = a.clone(f.Records)
-		}
-	}
 }

@@ -74,6 +74,6 @@ func TestRenumberAgainstNaive(t *testing.T) {
 		}
 		want := newNaiveBody()
 		want.merge(naiveOf(records).renamed(symbols))
-		require.Equal(t, want.records(), append([]Record(nil), renumber(&other, records, symbols)...))
+		require.Equal(t, want.records(), append([]Record(nil), other.Renumber(records, symbols)...))
 	}
 }

@@ -1,6 +1,10 @@
 package profile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+)
 
 // Removed describes what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
 type Removed struct {
@@ -17,18 +21,18 @@ type Removed struct {
 func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 	q := p.like()
 	var removed Removed
-	var lost, all total
+	all := uint64(0)
 	for s, f := range p.Functions() {
 		samples := samplesOf(f.Records)
-		all.add(samples)
+		all = saturating.Add(all, samples)
 		if keep(s) {
 			q.AddFunction(s, *f)
 			continue
 		}
 		removed.Functions++
-		lost.add(samples)
+		removed.Samples = saturating.Add(removed.Samples, samples)
 	}
-	removed.Samples, removed.Share = lost.saturated(), lost.shareOf(all)
+	removed.Share = shareOf(removed.Samples, all)
 	kept := map[string]bool{LeftOut: true}
 	for s := range q.Functions() {
 		kept[q.SymbolName(s)] = true
@@ -55,35 +59,35 @@ func (p *Profile) LeaveOut(leave func(SymbolRef) bool) (*Profile, Removed) {
 // KeepHottest keeps the hottest functions that together have the given share of all samples, as by
 // [Profile.KeepFunctions]. It keeps as few functions as reach the share, and all functions with as
 // many samples as the last of these. The samples of a function include those of its inlined bodies.
-// Sums and shares are computed exactly.
+// Shares are compared exactly.
 //
 // Functions without samples are always left out. The share must be above 0. A share above 1 keeps
 // all functions with samples.
 func (p *Profile) KeepHottest(share Ratio) (*Profile, Removed) {
-	heats := make([]total, 0, p.NumFunctions())
+	samples := make([]uint64, 0, p.NumFunctions())
 	for _, f := range p.Functions() {
-		heats = append(heats, samplesOf(f.Records))
+		samples = append(samples, samplesOf(f.Records))
 	}
-	least := leastHot(heats, share)
-	return p.KeepFunctions(func(s SymbolRef) bool { return samplesOf(p.Function(s).Records).compare(least) >= 0 })
+	least := leastHot(samples, share)
+	return p.KeepFunctions(func(s SymbolRef) bool { return samplesOf(p.Function(s).Records) >= least })
 }
 
 // leastHot returns how many samples a function must have for [Profile.KeepHottest] to keep it: as
-// many as the least hot function that is needed to reach the share, and at least 1. heats are the
-// samples of all functions; leastHot sorts them.
-func leastHot(heats []total, share Ratio) total {
-	slices.SortFunc(heats, func(a, b total) int { return b.compare(a) })
-	var all, sum total
-	for _, h := range heats {
-		all.add(h)
+// many as the least hot function that is needed to reach the share, and at least 1. samples has the
+// samples of each function; leastHot sorts it.
+func leastHot(samples []uint64, share Ratio) uint64 {
+	slices.Sort(samples)
+	all, sum := uint64(0), uint64(0)
+	for _, n := range samples {
+		all = saturating.Add(all, n)
 	}
-	least := total{lo: 1}
-	for _, h := range heats {
-		if h == (total{}) || compareShares(sum, all, total{lo: share.Num}, total{lo: share.Den}) >= 0 {
+	least := uint64(1)
+	for _, n := range slices.Backward(samples) {
+		if n == 0 || compareShares(sum, all, share.Num, share.Den) >= 0 {
 			break
 		}
-		sum.add(h)
-		least = h
+		sum = saturating.Add(sum, n)
+		least = n
 	}
 	return least
 }

@@ -67,7 +67,7 @@ func requireTrimmed(t *testing.T, p *Profile) {
 func TestKeepFunctionsAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	for range testenv.Rounds(50, 500) {
-		p := randomProfile(rng)
+		p := countable(rng)
 		want := functionsOf(spell(p))
 		before := spell(p)
 		all, lost, n := want.samples(), new(big.Int), 0
@@ -132,7 +132,7 @@ func TestKeepHottestAgainstNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	trimmed := 0
 	for range testenv.Rounds(80, 800) {
-		p := randomProfile(rng)
+		p := countable(rng)
 		share := Ratio{1 + rng.Uint64N(10), 10}
 		if rng.IntN(3) == 0 {
 			share = randomRatio(rng)

@@ -21,7 +21,7 @@ import (
 func llvmText(p *Profile) string {
 	var b strings.Builder
 	for s, f := range p.Functions() {
-		fmt.Fprintf(&b, "%s:%d:%d\n", p.SymbolName(s), samplesOf(f.Records).lo, f.HeadCount)
+		fmt.Fprintf(&b, "%s:%d:%d\n", p.SymbolName(s), samplesOf(f.Records), f.HeadCount)
 		llvmBody(&b, p, f.Records, " ")
 	}
 	return b.String()
@@ -39,7 +39,7 @@ func llvmBody(b *strings.Builder, p *Profile, records []Record, indent string) {
 			fmt.Fprintf(b, "%s: %d\n", at, r.Count)
 		case KindInlined:
 			nested := records[i+1 : i+1+int(r.Count)]
-			fmt.Fprintf(b, "%s: %s:%d\n", at, p.SymbolName(r.Callee), samplesOf(nested).lo)
+			fmt.Fprintf(b, "%s: %s:%d\n", at, p.SymbolName(r.Callee), samplesOf(nested))
 			llvmBody(b, p, nested, indent+" ")
 			i += len(nested)
 		}

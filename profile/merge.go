@@ -32,7 +32,7 @@ func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 	p.mergeEvidence(q, weight)
 	var body Body
 	for s, f := range q.Functions() {
-		records := renumber(&body, f.Records, symbols)
+		records := body.Renumber(f.Records, symbols)
 		if weight != one {
 			weight.scale(records)
 		}
@@ -60,22 +60,23 @@ func (p *Profile) adopt(q *Profile) []SymbolRef {
 	return symbols
 }
 
-// renumber returns records with each callee replaced by its number in symbols, in canonical order.
-// They are valid until the next call of a method of body.
-func renumber(body *Body, records []Record, symbols []SymbolRef) []Record {
-	body.Reset()
-	body.records = append(body.records, records...)
-	if renumberInPlace(body.records, symbols) {
-		return body.records
+// Renumber replaces the records of the body by the given records of a function, with each callee s
+// replaced by symbols[s]. It returns the canonical records, which are valid until the next call of
+// a method of b.
+func (b *Body) Renumber(records []Record, symbols []SymbolRef) []Record {
+	b.Reset()
+	b.records = append(b.records, records...)
+	if renumberInPlace(b.records, symbols) {
+		return b.records
 	}
-	body.Reset()
-	body.AddRecords(records, func(r *Record) bool {
+	b.Reset()
+	b.AddRecords(records, func(r *Record) bool {
 		if r.Kind != KindCount {
 			r.Callee = symbols[r.Callee]
 		}
 		return true
 	})
-	return body.Records()
+	return b.Records()
 }
 
 // renumberInPlace changes the callees of records. It reports whether the records are still in

@@ -1,6 +1,10 @@
 package profile
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-afdo/afdo/internal/saturating"
+)
 
 // An Overlap describes the similarity of two profiles. All figures except OnlyFirst and OnlySecond
 // are 1 if all counts are equal or neither profile has samples, and otherwise 0 if no function has
@@ -36,29 +40,29 @@ type Overlap struct {
 // A meter measures how similar two distributions of counts are: it sums, over all locations or
 // functions, the smaller of the two shares.
 type meter struct {
-	whole  [2]total
-	common [2]total // for each profile: sum of its counts that have the smaller share
+	whole  [2]uint64 // sum of all counts in each profile
+	common [2]uint64 // for each profile: sum of its counts that have the smaller share
 }
 
 // add adds the two counts of a location or function. Comparisons are exact, so identical
 // distributions give exactly 1.
-func (m *meter) add(counts [2]total) {
+func (m *meter) add(counts [2]uint64) {
 	lesser := 0
 	if compareShares(counts[0], m.whole[0], counts[1], m.whole[1]) > 0 {
 		lesser = 1
 	}
-	m.common[lesser].add(counts[lesser])
+	m.common[lesser] = saturating.Add(m.common[lesser], counts[lesser])
 }
 
+// overlap returns the sum of the smaller shares. It is 1 if neither distribution has counts.
 func (m *meter) overlap() float64 {
-	switch none := (total{}); {
-	case m.whole[0] != none && m.whole[1] != none:
-		return min(1, m.common[0].shareOf(m.whole[0])+m.common[1].shareOf(m.whole[1]))
-	case m.whole[0] == m.whole[1]:
+	if m.whole == [2]uint64{} {
 		return 1
-	default:
+	}
+	if m.whole[0] == 0 || m.whole[1] == 0 {
 		return 0
 	}
+	return min(1, shareOf(m.common[0], m.whole[0])+shareOf(m.common[1], m.whole[1]))
 }
 
 // similarity accumulates [Overlap.Similarity] in two parts, similar and dissimilar, whose sum is 1
@@ -81,24 +85,24 @@ func (s *similarity) value() float64 {
 // A locationTally compares the counts of locations within a function, its unit and the profile.
 type locationTally struct {
 	function, unit, profile *meter
-	lesser, greater         total
-	only                    [2]total // samples at locations that only one profile has
+	lesser, greater         uint64    // sums of the smaller and of the larger count of each location
+	only                    [2]uint64 // samples at locations that only one profile has
 }
 
 // both adds the counts of a location that both profiles have.
 func (t *locationTally) both(first, second uint64) {
-	counts := [2]total{{lo: first}, {lo: second}}
+	counts := [2]uint64{first, second}
 	t.function.add(counts)
 	t.unit.add(counts)
 	t.profile.add(counts)
-	t.lesser.add(total{lo: min(first, second)})
-	t.greater.add(total{lo: max(first, second)})
+	t.lesser = saturating.Add(t.lesser, min(first, second))
+	t.greater = saturating.Add(t.greater, max(first, second))
 }
 
 // alone adds the samples at locations that only one profile has. which is 0 for the first profile.
-func (t *locationTally) alone(which int, samples total) {
-	t.only[which].add(samples)
-	t.greater.add(samples)
+func (t *locationTally) alone(which int, samples uint64) {
+	t.only[which] = saturating.Add(t.only[which], samples)
+	t.greater = saturating.Add(t.greater, samples)
 }
 
 // join adds the locations of two bodies whose callees have the same numbering.
@@ -112,9 +116,9 @@ func (t *locationTally) join(first, second []Record) {
 		case order == 0 && r.Kind == KindCount:
 			t.both(r.Count, s.Count)
 		case order < 0 && r.Kind == KindCount:
-			t.alone(0, total{lo: r.Count})
+			t.alone(0, r.Count)
 		case order > 0 && s.Kind == KindCount:
-			t.alone(1, total{lo: s.Count})
+			t.alone(1, s.Count)
 		}
 		if order <= 0 {
 			r, depth, ok = v.Next()
@@ -127,8 +131,8 @@ func (t *locationTally) join(first, second []Record) {
 
 // counts returns [Overlap.Counts].
 func (t *locationTally) counts() float64 {
-	if t.greater == (total{}) {
+	if t.greater == 0 {
 		return 1
 	}
-	return t.lesser.shareOf(t.greater)
+	return shareOf(t.lesser, t.greater)
 }

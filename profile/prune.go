@@ -1,6 +1,9 @@
 package profile
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // like returns a profile without functions that has the units and symbols of p, with the same
 // numbers.
@@ -11,7 +14,7 @@ func (p *Profile) like() *Profile {
 }
 
 // pruned returns p without symbols that have neither a function nor a reference, and without units
-// that have no other symbols. The order is kept.
+// that have no other symbols. The order of symbols and units stays. p may not be used afterwards.
 func (p *Profile) pruned() *Profile {
 	used, files := p.used()
 	if !slices.Contains(used, false) && !slices.Contains(files, false) {
@@ -33,18 +36,11 @@ func (p *Profile) pruned() *Profile {
 	}
 	var body Body
 	for s, f := range p.Functions() {
-		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&body, f.Records, symbols)})
+		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, body.Renumber(f.Records, symbols)})
 	}
-	for s, m := range p.marks.functions {
-		if used[s] {
-			q.SetMarks(symbols[s], m)
-		}
-	}
-	for f, sum := range p.marks.sums {
-		if files[f] {
-			q.SetUnitSum(units[f], sum)
-		}
-	}
+	maps.DeleteFunc(p.marks.functions, func(s SymbolRef, _ Marks) bool { return !used[s] })
+	maps.DeleteFunc(p.marks.sums, func(f UnitRef, _ uint32) bool { return !files[f] })
+	q.adoptMarks(p, symbols, units)
 	q.evidence = p.evidence
 	return q
 }

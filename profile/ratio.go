@@ -3,8 +3,8 @@ package profile
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
-	"strconv"
 	"strings"
 )
 
@@ -30,62 +30,27 @@ func ParseRatio(s string) (Ratio, error) {
 }
 
 func parseRatio(s string) (Ratio, bool) {
-	if above, below, found := strings.Cut(s, "/"); found {
-		num, ok := parseDigits(above)
-		den, alsoOK := parseDigits(below)
-		return reduced(num, den), ok && alsoOK && den > 0
+	above, below, quotient := strings.Cut(s, "/")
+	if number, percent := strings.CutSuffix(s, "%"); percent {
+		above, below = number, "100"
+	} else if !quotient {
+		below = "1"
 	}
-	number, percent := strings.CutSuffix(s, "%")
-	whole, fraction, point := strings.Cut(number, ".")
-	if point && (whole == "" || fraction == "") {
+	num, ok := parseDecimal(above)
+	den, alsoOK := parseDecimal(below)
+	if !ok || !alsoOK || den.Sign() == 0 || quotient && strings.Contains(s, ".") {
 		return Ratio{}, false
 	}
-	if point {
-		fraction = strings.TrimRight(fraction, "0")
-	}
-	num, ok := parseDigits(whole + fraction)
-	den, alsoOK := powerOfTen(len(fraction))
-	r := reduced(num, den)
-	if ok && alsoOK && percent {
-		r, ok = r.percent()
-	}
-	return r, ok && alsoOK
+	num.Quo(num, den)
+	return Ratio{num.Num().Uint64(), num.Denom().Uint64()}, num.Num().IsUint64() && num.Denom().IsUint64()
 }
 
-// parseDigits parses decimal digits and nothing else.
-func parseDigits(s string) (uint64, bool) {
-	n, err := strconv.ParseUint(s, 10, 64)
-	return n, err == nil
-}
-
-func powerOfTen(n int) (uint64, bool) {
-	power := uint64(1)
-	for range n {
-		hi, lo := bits.Mul64(power, 10)
-		if hi > 0 {
-			return 0, false
-		}
-		power = lo
+// parseDecimal parses decimal digits, with at most one point between two of them.
+func parseDecimal(s string) (*big.Rat, bool) {
+	if strings.Trim(s, "0123456789.") != "" || strings.HasPrefix(s, ".") || strings.HasSuffix(s, ".") {
+		return nil, false
 	}
-	return power, true
-}
-
-// percent returns r/100.
-func (r Ratio) percent() (Ratio, bool) {
-	c := reduced(r.Num, 100)
-	hi, den := bits.Mul64(r.Den, c.Den)
-	return reduced(c.Num, den), hi == 0
-}
-
-func reduced(num, den uint64) Ratio {
-	a, b := num, den
-	for b > 0 {
-		a, b = b, a%b
-	}
-	if a == 0 {
-		return Ratio{}
-	}
-	return Ratio{num / a, den / a}
+	return new(big.Rat).SetString(s)
 }
 
 // Of returns count multiplied by r, rounded to nearest, halves up. It saturates.

@@ -1,13 +1,12 @@
 package profile
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/budget"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
 // Read reads a whole version 4 file: summary, units in file order, all symbols, all functions, the
@@ -73,7 +72,7 @@ func (l *loader) readEvidence(r *afdo.Reader) error {
 // A loader fills a profile from a file.
 type loader struct {
 	profile *Profile
-	ids     idTable
+	ids     wire.IDTable // SymbolRefs by symbol ID of the file
 	cursor  afdo.Cursor
 	body    Body
 	callee  func(afdo.SymbolID) (SymbolRef, bool) // converts a symbol ID of the file
@@ -83,7 +82,10 @@ type loader struct {
 
 func newLoader(size int64) *loader {
 	l := &loader{profile: New(), budget: budget.New(size)}
-	l.callee = l.ids.find
+	l.callee = func(id afdo.SymbolID) (SymbolRef, bool) {
+		s, ok := l.ids.Find(uint32(id))
+		return SymbolRef(s), ok
+	}
 	return l
 }
 
@@ -107,10 +109,9 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 			if err := l.budget.Name(s.Name()); err != nil {
 				return nil, fmt.Errorf("profile: %w", err)
 			}
-			l.ids.add(s.ID(), l.profile.AddSymbol(f, s.Name()))
+			l.ids.Add(uint32(s.ID()), uint32(l.profile.AddSymbol(f, s.Name())))
 		}
 	}
-	l.ids.sort()
 	return units, nil
 }
 
@@ -145,68 +146,13 @@ func (l *loader) readFunction(s afdo.Symbol) error {
 		return err
 	}
 	l.unknown += l.cursor.Unknown()
-	ref, _ := l.ids.find(s.ID())
+	ref, _ := l.callee(s.ID())
 	l.profile.AddFunction(ref, Function{
 		HeadCount: info.HeadCount,
 		Timestamp: info.Timestamp,
 		Records:   l.body.Records(),
 	})
 	return nil
-}
-
-// An idTable converts symbol IDs. IDs are mostly contiguous, but may start anywhere and have gaps
-// (format note 9), so the table stores runs.
-type idTable struct {
-	runs   []idRun // ascending, once sorted
-	latest int     // index of the run found last
-}
-
-// An idRun is a run of consecutive IDs with consecutive symbol numbers.
-type idRun struct {
-	id     uint32
-	symbol SymbolRef
-	n      uint32
-}
-
-func (t *idTable) add(id afdo.SymbolID, s SymbolRef) {
-	if len(t.runs) > 0 {
-		r := &t.runs[len(t.runs)-1]
-		if uint64(id) == uint64(r.id)+uint64(r.n) && s == r.symbol+SymbolRef(r.n) {
-			r.n++
-			return
-		}
-	}
-	t.runs = append(t.runs, idRun{uint32(id), s, 1})
-}
-
-// sort prepares the table for find. No ID is added twice, because the reader rejects duplicate IDs
-// and overlapping units.
-func (t *idTable) sort() {
-	slices.SortFunc(t.runs, func(a, b idRun) int { return cmp.Compare(a.id, b.id) })
-}
-
-func (t *idTable) find(id afdo.SymbolID) (SymbolRef, bool) {
-	if t.latest < len(t.runs) {
-		if s, ok := t.runs[t.latest].find(uint32(id)); ok {
-			return s, true
-		}
-	}
-	i, exact := slices.BinarySearchFunc(t.runs, uint32(id), func(r idRun, id uint32) int { return cmp.Compare(r.id, id) })
-	if !exact {
-		i--
-	}
-	if i < 0 {
-		return 0, false
-	}
-	t.latest = i
-	return t.runs[i].find(uint32(id))
-}
-
-func (r idRun) find(id uint32) (SymbolRef, bool) {
-	if id < r.id || id-r.id >= r.n {
-		return 0, false
-	}
-	return r.symbol + SymbolRef(id-r.id), true
 }
 
 // Load replaces the records of the body by the records of a function in a version 4 file. Load

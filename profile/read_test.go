@@ -323,39 +323,6 @@ func naiveRead(data []byte) (*naive.Profile, error) {
 	return f.Canonical()
 }
 
-func TestIDTableAgainstMap(t *testing.T) {
-	rng := rand.New(rand.NewPCG(23, 24))
-	for range testenv.Rounds(30, 300) {
-		var table idTable
-		want := map[afdo.SymbolID]SymbolRef{}
-		base := []uint32{0, 1, 1000, 1<<32 - 100}[rng.IntN(4)]
-		ids := rng.Perm(100)
-		if rng.IntN(2) == 0 {
-			for i := range ids {
-				ids[i] = i
-			}
-		}
-		for i, id := range ids[:rng.IntN(len(ids)+1)] {
-			if rng.IntN(10) > 0 {
-				want[afdo.SymbolID(base+uint32(id))] = SymbolRef(i / 2)
-			}
-		}
-		for _, id := range ids {
-			if s, ok := want[afdo.SymbolID(base+uint32(id))]; ok {
-				table.add(afdo.SymbolID(base+uint32(id)), s)
-			}
-		}
-		table.sort()
-		for range testenv.Rounds(50, 500) {
-			id := afdo.SymbolID(base + rng.Uint32N(110) - 5)
-			s, ok := want[id]
-			got, found := table.find(id)
-			require.Equal(t, ok, found)
-			require.Equal(t, s, got)
-		}
-	}
-}
-
 // corpus returns a real profile, and skips the test where there is none.
 func corpus(t *testing.T, name string) []byte {
 	t.Helper()

@@ -1,7 +1,5 @@
 package profile
 
-import "github.com/go-afdo/afdo/internal/stack"
-
 // A Relocation describes where the records of a symbol move.
 type Relocation struct {
 	Path, Name string // new path and name of the symbol
@@ -22,7 +20,7 @@ type Relocation struct {
 // symbols stay. Unused units and symbols are dropped. The result has no summary, no marks and no
 // hashes of files. p is not changed. Relocate takes O(n log n).
 func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
-	r := relocator{from: p, to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
+	r := relocator{to: New(), symbols: make([]SymbolRef, p.NumSymbols()), where: make([]Relocation, p.NumSymbols())}
 	for f := range p.NumUnits() {
 		r.to.AddUnit(p.UnitPath(UnitRef(f)))
 	}
@@ -40,48 +38,34 @@ func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 
 // A relocator moves the records of one profile into another.
 type relocator struct {
-	from, to *Profile
-	symbols  []SymbolRef
-	where    []Relocation
-	body     Body
-	open     stack.Stack[openBody]
+	to      *Profile
+	symbols []SymbolRef // of the new profile, by symbol of the old one
+	where   []Relocation
+	body    Body
+	within  []SymbolRef // functions that contain the current record: the outermost one, then inlined ones
 }
 
-// An openBody is an inlined body whose records are being moved.
-type openBody struct {
-	end    int
-	symbol SymbolRef // the function that contains the inlined body
-}
-
+// records returns the moved records of the function of a symbol. They are valid until the next
+// call.
 func (r *relocator) records(s SymbolRef, records []Record) []Record {
 	r.body.Reset()
-	for i := 0; i < len(records); i++ {
-		for !r.open.Empty() && r.open.Top().end == i {
-			s = r.leave()
+	r.within = append(r.within[:0], s)
+	r.body.addRecords(records, func(record *Record, _, depth int) (ok bool) {
+		callee := record.Callee
+		record.Line, ok = r.where[r.within[depth]].line(record)
+		if record.Kind != KindCount {
+			record.Callee = r.symbols[callee]
 		}
-		record := &records[i]
-		at, ok := r.where[s].line(record)
-		switch {
-		case record.Kind == KindInlined && (!ok || r.where[record.Callee].Drop):
-			i += int(record.Count)
-		case !ok:
-		case record.Kind == KindCount:
-			r.body.Count(at, record.Discriminator, record.Count)
-		case record.Kind == KindCall:
-			r.body.Call(at, record.Discriminator, r.symbols[record.Callee], record.Count)
-		default:
-			r.body.Enter(at, record.Discriminator, r.symbols[record.Callee])
-			r.open.Push(openBody{i + 1 + int(record.Count), s})
-			s = record.Callee
+		if record.Kind == KindInlined {
+			r.within = append(r.within[:depth+1], callee)
+			return ok && !r.where[callee].Drop
 		}
-	}
-	for !r.open.Empty() {
-		r.leave()
-	}
+		return ok
+	})
 	return r.body.Records()
 }
 
-// line returns the new line of a record.
+// line returns the new line of a record, or false if the record is dropped.
 func (w *Relocation) line(record *Record) (uint32, bool) {
 	switch {
 	case record.Kind != KindCount && w.CallLine != nil:
@@ -90,10 +74,4 @@ func (w *Relocation) line(record *Record) (uint32, bool) {
 		return w.Line(record.Line)
 	}
 	return record.Line, true
-}
-
-// leave ends the innermost body, and returns the function that contains it.
-func (r *relocator) leave() SymbolRef {
-	r.body.Leave()
-	return r.open.Pop().symbol
 }

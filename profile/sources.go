@@ -113,7 +113,7 @@ func (l *loader) readMarks(r *afdo.Reader) error {
 			return err
 		}
 		sum, err := s.Unit(u, func(id afdo.SymbolID, m Marks) {
-			if ref, ok := l.ids.find(id); ok {
+			if ref, ok := l.callee(id); ok {
 				l.profile.SetMarks(ref, m)
 			}
 		})

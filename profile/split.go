@@ -57,7 +57,7 @@ func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 				s.take(q, r.Callee)
 			}
 		}
-		q.AddFunction(s.refs[symbol], Function{fn.HeadCount, fn.Timestamp, renumber(&s.body, fn.Records, s.refs)})
+		q.AddFunction(s.refs[symbol], Function{fn.HeadCount, fn.Timestamp, s.body.Renumber(fn.Records, s.refs)})
 	}
 	for _, symbol := range symbols {
 		q.SetMarks(s.refs[symbol], s.from.Marks(symbol))

@@ -26,7 +26,7 @@ func (p *Profile) StripSuffixes() (q *Profile, renamed, merged int) {
 	}
 	var body Body
 	for s, f := range p.Functions() {
-		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&body, f.Records, symbols)})
+		q.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, body.Renumber(f.Records, symbols)})
 	}
 	return q, renamed, p.NumSymbols() - q.NumSymbols()
 }

@@ -35,7 +35,7 @@ func TestStripSuffixesAgainstNaive(t *testing.T) {
 		}
 		var b Body
 		for s, f := range p.Functions() {
-			suffixed.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, renumber(&b, f.Records, symbols)})
+			suffixed.AddFunction(symbols[s], Function{f.HeadCount, f.Timestamp, b.Renumber(f.Records, symbols)})
 			// By hand: a naive body with other callees.
 			body := naiveOf(f.Records).renamed(plain)
 			want.AddFunction(plain[s], Function{f.HeadCount, f.Timestamp, body.records()})

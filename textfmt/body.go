@@ -2,25 +2,7 @@ package textfmt
 
 import (
 	"github.com/go-afdo/afdo/internal/fault"
-)
-
-// A bodyEntry is one step of a parsed function body. Bodies are kept as entries because their
-// callees may be labels that are defined later.
-type bodyEntry struct {
-	count         uint64
-	line          uint32
-	label         uint32 // index in parser.labels
-	discriminator uint16
-	kind          entryKind
-}
-
-type entryKind uint8
-
-const (
-	entryCount entryKind = iota
-	entryCall
-	entryEnter
-	entryLeave
+	"github.com/go-afdo/afdo/profile"
 )
 
 // parserState is the state of the parser within a function body.
@@ -78,7 +60,7 @@ func (p *parser) functionBody() {
 // enclosing body.
 func (p *parser) leave(depth *int) parserState {
 	*depth--
-	p.entries = append(p.entries, bodyEntry{kind: entryLeave})
+	p.body.Leave()
 	return inlinedEnd
 }
 
@@ -119,23 +101,19 @@ func (p *parser) list(entry func()) {
 }
 
 func (p *parser) locationEntry() {
-	e := p.location()
+	line, discriminator := p.location()
 	p.expect('=')
-	e.count = p.number(widthCount, "count")
-	e.kind = entryCount
-	p.entries = append(p.entries, e)
+	p.body.Count(line, discriminator, p.number(widthCount, "count"))
 }
 
 func (p *parser) callsiteEntry() {
-	e := p.location()
-	e.kind = entryCall
+	line, discriminator := p.location()
 	p.arrow()
 	p.expect('{')
 	for {
-		e.label = p.target()
+		callee := p.target()
 		p.expect('=')
-		e.count = p.number(widthCount, "count")
-		p.entries = append(p.entries, e)
+		p.body.Call(line, discriminator, callee, p.number(widthCount, "count"))
 		if !p.more() {
 			return
 		}
@@ -157,39 +135,38 @@ func (p *parser) arrow() {
 	p.pos++
 }
 
-// target parses the symbol ID of a call target and returns the index of the ID in p.labels.
-func (p *parser) target() (slot uint32) {
+// target parses the symbol ID of a call target. It returns the index of the ID in p.labels, in the
+// type of callees.
+func (p *parser) target() profile.SymbolRef {
 	id, at := p.symbolID()
 	if p.err != nil {
 		return 0
 	}
-	slot = p.label(id, at)
+	slot := p.label(id, at)
 	if !p.labels[slot].known {
 		p.waits = true
 	}
-	return slot
+	return profile.SymbolRef(slot)
 }
 
 // inlinedHeader parses the beginning of an inlined body: the location of the call, the name and the
 // ID of the callee, and the opening brace.
 func (p *parser) inlinedHeader() {
-	e := p.location()
-	e.kind = entryEnter
+	line, discriminator := p.location()
 	p.expect('=')
 	file, name := p.symbolName()
 	id, at := p.symbolID()
-	e.label = p.define(id, at, file, name)
-	p.entries = append(p.entries, e)
+	p.body.Enter(line, discriminator, profile.SymbolRef(p.define(id, at, file, name)))
 	p.expect(')')
 	p.expect('=')
 	p.expect('{')
 }
 
 // location parses the line offset and the discriminator at the start of an entry.
-func (p *parser) location() bodyEntry {
-	e := bodyEntry{line: uint32(p.number(widthLine, "line offset"))}
+func (p *parser) location() (line, discriminator uint32) {
+	line = uint32(p.number(widthLine, "line offset"))
 	if p.accept('.') {
-		e.discriminator = uint16(p.number(widthDiscriminator, "discriminator"))
+		discriminator = uint32(p.number(widthDiscriminator, "discriminator"))
 	}
-	return e
+	return line, discriminator
 }

@@ -24,9 +24,10 @@ const indentation = "  "
 
 var margin = "\n" + strings.Repeat(indentation, maxIndent)
 
-// A callees value returns what headers contain of a symbol.
+// A callees returns what the text writes in the header of a symbol. Its argument is the symbol in a
+// record. An emitter does not know whether records come from a profile or from a file.
 type callees interface {
-	id(profile.SymbolRef) uint32
+	id(profile.SymbolRef) uint32 // symbol ID in the text
 
 	// header returns the name and the file ID, which is -1 for an unknown file.
 	header(profile.SymbolRef) (name string, file int, err error)

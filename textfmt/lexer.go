@@ -22,10 +22,6 @@ const eof = -1
 
 type position struct{ line, column int }
 
-func (p position) before(q position) bool {
-	return p.line < q.line || p.line == q.line && p.column < q.column
-}
-
 // lexer reads the tokens of the grammar (RFC 5.2) from a stream. It keeps the first error and then
 // behaves as if the input had ended.
 type lexer struct {

@@ -29,6 +29,7 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 	if summary == nil {
 		summary = p.Summarize()
 	}
+	var body profile.Body
 	e := newEmitter(w, m)
 	e.filenames(m.paths)
 	e.summary(summary)
@@ -37,9 +38,9 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 			break
 		}
 		if f := p.Function(ref); f != nil {
-			numbered := *f
-			numbered.Records = m.numbered(f.Records)
-			e.symbol(profile.SymbolRef(rank), numbered)
+			ranked := *f
+			ranked.Records = body.Renumber(f.Records, m.ranks)
+			e.symbol(profile.SymbolRef(rank), ranked)
 		} else if !m.inlined[ref] {
 			e.symbol(profile.SymbolRef(rank), profile.Function{})
 		}
@@ -47,8 +48,8 @@ func PrintProfile(w io.Writer, p *profile.Profile) error {
 	return e.finish()
 }
 
-// model numbers the symbols of a profile by unit and name. These numbers are called ranks. Method
-// numbered replaces the callees of records by their ranks.
+// A model numbers the symbols of a profile by unit and name. These numbers are called ranks. The
+// records that PrintProfile gives to its emitter have ranks as callees.
 type model struct {
 	profile *profile.Profile
 	paths   []string            // by file ID
@@ -56,9 +57,6 @@ type model struct {
 	order   []profile.SymbolRef // symbols by rank
 	ranks   []profile.SymbolRef // ranks by SymbolRef
 	inlined []bool              // by SymbolRef: has a header as an inlined function
-
-	records []profile.Record // scratch of numbered
-	body    profile.Body
 }
 
 func newModel(p *profile.Profile) *model {
@@ -132,33 +130,6 @@ func (m *model) check() error {
 		}
 	}
 	return nil
-}
-
-// numbered returns records with ranks as callees, in canonical order. They are valid until the next
-// call.
-func (m *model) numbered(records []profile.Record) []profile.Record {
-	m.records = append(m.records[:0], records...)
-	ordered := true
-	for i := range m.records {
-		r := &m.records[i]
-		if r.Kind == profile.KindCount {
-			continue
-		}
-		r.Callee = m.ranks[r.Callee]
-		if j := after(records, i); j < len(records) {
-			// After the last record of a nested body, next is not a sibling. Comparing with it is
-			// harmless.
-			next := &records[j]
-			ordered = ordered && !(next.Line == r.Line && next.Discriminator == r.Discriminator &&
-				next.Kind == r.Kind && m.ranks[next.Callee] < r.Callee)
-		}
-	}
-	if ordered {
-		return m.records
-	}
-	m.body.Reset()
-	m.body.AddRecords(m.records, func(*profile.Record) bool { return true })
-	return m.body.Records()
 }
 
 func (m *model) id(rank profile.SymbolRef) uint32 { return uint32(rank) + 1 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -51,33 +52,32 @@ type parser struct {
 	profile *profile.Profile
 	files   []profile.UnitRef // by file ID
 
-	slots   idTable // indexes in labels by symbol ID
+	slots   wire.IDTable // indexes in labels by symbol ID
 	labels  []label
-	unknown int // number of labels that no header has defined yet
+	symbols []profile.SymbolRef // by index in labels; 0 until a header has defined it
+	unknown int                 // number of labels that no header has defined yet
 
-	entries  []bodyEntry       // of the current function
+	body     profile.Body      // the current function; callees are indexes in labels
 	waits    bool              // the current function calls a label that is not defined yet
 	deferred []waitingFunction // functions that wait for labels
-	records  profile.Body
+	numbered profile.Body      // of add
 }
 
-// A label is a symbol ID in the text, with the symbol that it stands for according to its headers.
+// A label is a symbol ID in the text. Headers define which symbol has this ID.
 type label struct {
-	symbol profile.SymbolRef
-	file   profile.UnitRef // file of symbol
-	name   string          // name of symbol
-	known  bool            // a header has defined symbol
-	top    bool            // there is a symbol with this label at top level
-	use    position        // where the ID occurs first
+	id    uint32
+	file  profile.UnitRef // file of the symbol
+	name  string          // name of the symbol
+	known bool            // a header has defined the symbol
+	top   bool            // there is a symbol with this label at top level
+	use   position        // where the ID occurs first
 }
 
 // A waitingFunction is a parsed function that cannot be added to the profile yet, because no header
-// has defined some symbol IDs in it.
+// has defined some symbol IDs in it. Its callees are indexes in parser.labels.
 type waitingFunction struct {
-	symbol    profile.SymbolRef
-	headCount uint64
-	timestamp uint64
-	entries   []bodyEntry
+	symbol profile.SymbolRef
+	profile.Function
 }
 
 func (p *parser) parse() {
@@ -222,20 +222,15 @@ func (p *parser) symbol() {
 	}
 	l.top = true
 
-	p.entries = p.entries[:0]
+	p.body.Reset()
 	p.functionBody()
 	if p.err != nil {
 		return
 	}
-	f := waitingFunction{
-		symbol:    l.symbol,
-		headCount: headCount,
-		timestamp: timestamp,
-		entries:   p.entries,
-	}
+	f := waitingFunction{p.symbols[slot], profile.Function{HeadCount: headCount, Timestamp: timestamp, Records: p.body.Records()}}
 	if p.waits {
 		p.waits = false
-		f.entries = slices.Clone(p.entries)
+		f.Records = slices.Clone(f.Records)
 		p.deferred = append(p.deferred, f)
 		return
 	}
@@ -283,11 +278,12 @@ func (p *parser) symbolID() (uint32, position) {
 
 // label returns the index in p.labels of a symbol ID. It adds the ID if it is new.
 func (p *parser) label(id uint32, at position) uint32 {
-	slot, ok := p.slots.find(id)
+	slot, ok := p.slots.Find(id)
 	if !ok {
 		slot = uint32(len(p.labels))
-		p.slots.add(id, slot)
-		p.labels = append(p.labels, label{use: at})
+		p.slots.Add(id, slot)
+		p.labels = append(p.labels, label{id: id, use: at})
+		p.symbols = append(p.symbols, 0)
 		p.unknown++
 	}
 	return slot
@@ -303,8 +299,8 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 	l := &p.labels[slot]
 	switch {
 	case !l.known:
-		l.symbol = p.profile.AddSymbol(file, string(name))
-		l.file, l.name = file, p.profile.SymbolName(l.symbol)
+		p.symbols[slot] = p.profile.AddSymbol(file, string(name))
+		l.file, l.name = file, p.profile.SymbolName(p.symbols[slot])
 		l.known = true
 		p.unknown--
 	case file != l.file || string(name) != l.name:
@@ -315,26 +311,8 @@ func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byt
 
 // add adds a parsed function to the profile. Headers must have defined all symbol IDs in it.
 func (p *parser) add(f waitingFunction) {
-	b := &p.records
-	b.Reset()
-	for i := range f.entries {
-		e := &f.entries[i]
-		switch e.kind {
-		case entryCount:
-			b.Count(e.line, uint32(e.discriminator), e.count)
-		case entryCall:
-			b.Call(e.line, uint32(e.discriminator), p.labels[e.label].symbol, e.count)
-		case entryEnter:
-			b.Enter(e.line, uint32(e.discriminator), p.labels[e.label].symbol)
-		case entryLeave:
-			b.Leave()
-		}
-	}
-	p.profile.AddFunction(f.symbol, profile.Function{
-		HeadCount: f.headCount,
-		Timestamp: f.timestamp,
-		Records:   b.Records(),
-	})
+	f.Records = p.numbered.Renumber(f.Records, p.symbols)
+	p.profile.AddFunction(f.symbol, f.Function)
 }
 
 // finish adds the functions that wait for the definition of symbol IDs to the profile. It fails if
@@ -349,19 +327,12 @@ func (p *parser) finish() {
 	}
 	for i, f := range p.deferred {
 		p.add(f)
-		p.deferred[i].entries = nil
+		p.deferred[i].Records = nil
 	}
 }
 
 // failUnknown fails at the first use of a symbol ID that no header defines.
 func (p *parser) failUnknown() {
-	var first position
-	var id uint32
-	p.slots.each(func(i, slot uint32) {
-		l := &p.labels[slot]
-		if !l.known && (first.line == 0 || l.use.before(first)) {
-			first, id = l.use, i
-		}
-	})
-	p.fail(first, fault.ErrSyntax, "no symbol has the ID %d", id)
+	first := slices.IndexFunc(p.labels, func(l label) bool { return !l.known }) // labels are in the order of their first use
+	p.fail(p.labels[first].use, fault.ErrSyntax, "no symbol has the ID %d", p.labels[first].id)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/budget"
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/v4/wire"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -36,10 +37,10 @@ func Print(w io.Writer, r *afdo.Reader) error {
 	if err := p.eachUnit(p.surveyUnit); err != nil {
 		return err
 	}
-	if missing := p.survey.missing(); len(missing) > 0 {
+	if missing := p.missing(); len(missing) > 0 {
 		return unknownCallee(missing[0])
 	}
-	if err := p.survey.budget.End(r); err != nil {
+	if err := p.budget.End(r); err != nil {
 		return err
 	}
 	if err := p.head(); err != nil {
@@ -72,7 +73,7 @@ func PrintSymbol(w io.Writer, r *afdo.Reader, s afdo.Symbol) error {
 // printPart writes some symbols of a unit, and those of their callees that need a header.
 func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo.Symbol, error]) error {
 	p := newPrinter(w, r)
-	if err := eachSymbol(symbols, p.survey.symbol); err != nil {
+	if err := eachSymbol(symbols, p.survey); err != nil {
 		return err
 	}
 	others, err := p.addOthers(u)
@@ -98,27 +99,22 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 type printer struct {
 	emitter
 	reader *afdo.Reader
-	survey *survey
+	budget *budget.Budget
 	paths  []string       // by file ID
 	files  map[string]int // file IDs by path
 
-	ids     idTable // indexes in headers of the symbols that are printed or referred to
-	headers []header
+	ids     wire.IDTable // indexes in notes by symbol ID
+	notes   []symbolNote // of the symbols that are printed or referred to
 	cursor  afdo.Cursor
 	records []profile.Record // of the current function
 	open    int              // number of inlined bodies in records that are not complete
 	inner   int              // index of the record of the innermost open body; its Count is the index for the enclosing one
 }
 
-type header struct {
-	name string
-	file int
-}
-
 func newPrinter(w io.Writer, r *afdo.Reader) *printer {
 	p := &printer{
 		reader: r,
-		survey: newSurvey(r.Size()),
+		budget: budget.New(r.Size()),
 		files:  map[string]int{"": -1},
 	}
 	p.emitter = newEmitter(&boundedWriter{w: w, left: maxText(r.Size())}, p)
@@ -145,7 +141,7 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	if err := p.addFile(u.Path()); err != nil {
 		return err
 	}
-	if err := eachSymbol(u.Symbols(), p.survey.symbol); err != nil {
+	if err := eachSymbol(u.Symbols(), p.survey); err != nil {
 		return err
 	}
 	return p.nameAll(u.Symbols())
@@ -167,7 +163,7 @@ func (p *printer) addFile(path string) error {
 func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	units := []*afdo.Unit{u}
 	var others []afdo.Symbol
-	callees, err := p.symbolsOf(p.survey.missing())
+	callees, err := p.symbolsOf(p.missing())
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +172,7 @@ func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 			return nil, err
 		}
 		units = append(units, s.Unit())
-		if !p.survey.inlined.has(s.ID()) {
+		if !p.note(s.ID()).inlined {
 			others = append(others, s)
 		}
 	}
@@ -243,7 +239,7 @@ func eachSymbol(symbols iter.Seq2[afdo.Symbol, error], do func(afdo.Symbol) erro
 // symbol writes a symbol, unless it has no samples and the header of an inlined function names it.
 func (p *printer) symbol(s afdo.Symbol) error {
 	if !s.HasInfo() {
-		if !p.survey.inlined.has(s.ID()) {
+		if !p.note(s.ID()).inlined {
 			p.withoutInfo(s)
 		}
 		return p.err
@@ -308,12 +304,11 @@ func (p *printer) close(depth int) {
 func (p *printer) id(ref profile.SymbolRef) uint32 { return uint32(ref) }
 
 func (p *printer) header(ref profile.SymbolRef) (name string, file int, err error) {
-	i, ok := p.ids.find(uint32(ref))
-	if !ok {
-		return "", 0, unknownCallee(afdo.SymbolID(ref))
+	n := p.note(afdo.SymbolID(ref))
+	if !n.named {
+		return "", 0, unknownCallee(n.id)
 	}
-	h := &p.headers[i]
-	return h.name, h.file, nil
+	return n.name, n.file, nil
 }
 
 // nameAll stores the name and the file ID of each symbol.
@@ -327,14 +322,10 @@ func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
 	return nil
 }
 
-// name adds a symbol to p.headers, which has the name and the number of the file for each header of
-// a function that will be printed. It does nothing if the symbol is already there.
+// name notes the name and the file ID of a symbol.
 func (p *printer) name(s afdo.Symbol) {
-	if _, ok := p.ids.find(uint32(s.ID())); ok {
-		return
-	}
-	p.ids.add(uint32(s.ID()), uint32(len(p.headers)))
-	p.headers = append(p.headers, header{s.Name(), p.files[s.Unit().Path()]})
+	n := p.note(s.ID())
+	n.name, n.file, n.named = s.Name(), p.files[s.Unit().Path()], true
 }
 
 // inSymbol adds the unit and the name of a symbol to an error.
@@ -346,21 +337,9 @@ func unknownCallee(id afdo.SymbolID) error {
 	return fmt.Errorf("textfmt: %w: no unit has the callee's symbol ID %d: %w", fault.ErrMalformed, id, fault.ErrSymbol)
 }
 
-// A survey collects what the printer has to know about all functions before it prints the first.
-type survey struct {
-	printed idSet // symbols that have been surveyed
-	callees idSet // symbols that are called or inlined
-	inlined idSet
-	cursor  afdo.Cursor
-	records int64 // limit on the records and call targets still to come
-	names   int64 // limit on the bytes of names still to come
-	budget  *budget.Budget
-}
-
 // Limits on the size of a text. They affect files whose symbols share the bytes of one function, or
 // whose tries spell the same bytes repeatedly.
 const (
-	minRecordSize    = 2 // size of the smallest record or call target
 	textFree         = 1 << 30
 	textBytesPerByte = 1 << 10 // 10 to 20 in real files; hundreds for a single deeply inlined body, because of indentation and names
 )
@@ -370,85 +349,79 @@ func maxText(size int64) int64 {
 	return textFree + textBytesPerByte*min(size, (math.MaxInt64-textFree)/textBytesPerByte)
 }
 
-func newSurvey(size int64) *survey {
-	return &survey{
-		printed: make(idSet),
-		callees: make(idSet),
-		inlined: make(idSet),
-		records: size / minRecordSize,
-		names:   maxText(size),
-		budget:  budget.New(size),
-	}
+// A symbolNote holds what the printer knows of a symbol before it prints the first function.
+type symbolNote struct {
+	id      afdo.SymbolID
+	name    string
+	file    int  // file ID
+	named   bool // name and file are set
+	printed bool // the symbol is one of those to print
+	called  bool // one of those calls it, or has it inlined
+	inlined bool // one of those has it inlined
 }
 
-func (s *survey) symbol(symbol afdo.Symbol) error {
-	if err := checkName(symbol.Name()); err != nil {
+// note returns the note of a symbol, which is valid until the next call. A new note has only the
+// ID.
+func (p *printer) note(id afdo.SymbolID) *symbolNote {
+	i, ok := p.ids.Find(uint32(id))
+	if !ok {
+		i = uint32(len(p.notes))
+		p.ids.Add(uint32(id), i)
+		p.notes = append(p.notes, symbolNote{id: id})
+	}
+	return &p.notes[i]
+}
+
+// survey checks a symbol that will be printed, and notes the symbols that it calls or has inlined.
+func (p *printer) survey(s afdo.Symbol) error {
+	if err := checkName(s.Name()); err != nil {
 		return err
 	}
-	if s.names -= int64(len(symbol.Name())); s.names < 0 {
-		return fmt.Errorf("textfmt: the names of the symbols are too long: %w", fault.ErrLimit)
+	if err := p.budget.Name(s.Name()); err != nil {
+		return fmt.Errorf("textfmt: %w", err)
 	}
-	s.printed.add(symbol.ID())
-	if !symbol.HasInfo() {
+	p.note(s.ID()).printed = true
+	if !s.HasInfo() {
 		return nil
 	}
-	info, err := symbol.Info()
+	info, err := s.Info()
 	if err == nil {
-		err = s.budget.Samples(info)
+		err = p.budget.Samples(info)
 	}
 	if err == nil {
-		err = s.function(info)
+		err = p.surveyInfo(info)
 	}
 	if err != nil {
-		return inSymbol(symbol, err)
+		return inSymbol(s, err)
 	}
 	return nil
 }
 
-func (s *survey) function(info afdo.Info) error {
-	c := &s.cursor
+func (p *printer) surveyInfo(info afdo.Info) error {
+	c := &p.cursor
 	c.Reset(info)
 	for c.Next() {
-		s.records--
 		if l := c.Location(); l.Type == afdo.LocationInlinedFn {
-			s.callees.add(l.Callee)
-			s.inlined.add(l.Callee)
+			n := p.note(l.Callee)
+			n.called, n.inlined = true, true
 		}
 		for t := range c.Targets() {
-			s.records--
-			s.callees.add(t.Callee)
-		}
-		if s.records < 0 {
-			return fmt.Errorf("more records than the file has room for: %w", fault.ErrLimit)
+			p.note(t.Callee).called = true
 		}
 	}
 	return c.Err()
 }
 
 // missing returns the callees that are not among the printed symbols, in ascending order.
-func (s *survey) missing() []afdo.SymbolID {
+func (p *printer) missing() []afdo.SymbolID {
 	var ids []afdo.SymbolID
-	for word, callees := range s.callees {
-		for i := range afdo.SymbolID(64) {
-			if (callees&^s.printed[word])>>i&1 != 0 {
-				ids = append(ids, word<<6|i)
-			}
+	for i := range p.notes {
+		if n := &p.notes[i]; n.called && !n.printed {
+			ids = append(ids, n.id)
 		}
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// An idSet is a set of symbol IDs, stored as 64 bits per map entry. IDs are usually close together
-// (format note 9), but may be anywhere.
-type idSet map[afdo.SymbolID]uint64
-
-func (s idSet) has(id afdo.SymbolID) bool { return s[id>>6]>>(id&63)&1 != 0 }
-
-func (s idSet) add(id afdo.SymbolID) {
-	if !s.has(id) {
-		s[id>>6] |= 1 << (id & 63)
-	}
 }
 
 // A boundedWriter fails if more than a given number of bytes is written to it.
@@ -462,67 +435,4 @@ func (b *boundedWriter) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("textfmt: the text is too long for a file of its size: %w", fault.ErrLimit)
 	}
 	return b.w.Write(p)
-}
-
-// An idTable maps symbol IDs to numbers. IDs are usually close together, starting with 0 (format
-// note 9), but may be anywhere. IDs that are small compared to their number have a slot in an
-// array; others are in a map.
-type idTable struct {
-	dense  []uint32 // numbers by ID, plus 1; 0 for none
-	sparse map[uint32]uint32
-	len    int
-}
-
-// Maximum number of array slots per ID, and initial number of slots.
-const (
-	denseShare = 8
-	firstDense = 1 << 10
-)
-
-// find returns the number that add has stored for an ID.
-func (t *idTable) find(id uint32) (number uint32, ok bool) {
-	if uint64(id) < uint64(len(t.dense)) {
-		n := t.dense[id]
-		return n - 1, n > 0
-	}
-	n, ok := t.sparse[id]
-	return n, ok
-}
-
-// add stores a number for an ID that has none.
-func (t *idTable) add(id, number uint32) {
-	if t.len++; denseShare*t.len >= 2*len(t.dense) {
-		t.grow()
-	}
-	if uint64(id) < uint64(len(t.dense)) {
-		t.dense[id] = number + 1
-		return
-	}
-	if t.sparse == nil {
-		t.sparse = make(map[uint32]uint32)
-	}
-	t.sparse[id] = number
-}
-
-// grow enlarges the array, and moves IDs from the map to it.
-func (t *idTable) grow() {
-	t.dense = append(t.dense, make([]uint32, max(len(t.dense), firstDense))...)
-	for id, number := range t.sparse {
-		if uint64(id) < uint64(len(t.dense)) {
-			t.dense[id] = number + 1
-			delete(t.sparse, id)
-		}
-	}
-}
-
-// each calls do for every ID, in no particular order.
-func (t *idTable) each(do func(id, number uint32)) {
-	for id, n := range t.dense {
-		if n > 0 {
-			do(uint32(id), n-1)
-		}
-	}
-	for id, number := range t.sparse {
-		do(id, number)
-	}
 }

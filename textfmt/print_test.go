@@ -354,15 +354,6 @@ func TestPrintReadErrors(t *testing.T) {
 	}
 }
 
-func TestPrintNamesLimit(t *testing.T) {
-	r := open(t, gen.RFCExample(true))
-	s := newSurvey(r.Size())
-	s.names = int64(len("bubble_sort"))
-	require.ErrorIs(t, eachSymbol(units(t, r)[0].Symbols(), s.symbol), afdo.ErrLimit)
-	s.names = int64(len("bubble_sort") + len("sort_array"))
-	require.NoError(t, eachSymbol(units(t, r)[0].Symbols(), s.symbol))
-}
-
 // Units of one path share a file ID, as a text may list a path only once.
 func TestPrintUnitsOfOnePath(t *testing.T) {
 	f := twoUnits()
@@ -428,8 +419,9 @@ func TestPrintDeepNesting(t *testing.T) {
 
 // Symbols that share a function would make a text as long as their product.
 func TestPrintSharedFunctions(t *testing.T) {
-	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: 200}, {Start: 200, End: 200}}}
-	for i := range 200 {
+	const n = 2000
+	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}, {Start: n, End: n}}}
+	for i := range n {
 		f.Units[0].Symbols = append(f.Units[0].Symbols, naive.Symbol{ID: uint32(i), Name: fmt.Sprint(i)})
 	}
 	first := &f.Units[0].Symbols[0]
@@ -440,8 +432,8 @@ func TestPrintSharedFunctions(t *testing.T) {
 	l := gen.Lay(f, true)
 	_, names := gen.UnitSections(f, 0)
 	rows := &gen.Enc{Compact: true}
-	rows.U32(200)
-	for i := range uint32(200) {
+	rows.U32(n)
+	for i := range uint32(n) {
 		rows.U32(i)
 		rows.U32(i)
 		rows.U32(uint32(names) + 1)
@@ -471,24 +463,6 @@ func TestMaxText(t *testing.T) {
 	_, err = w.Write([]byte("6"))
 	require.ErrorIs(t, err, afdo.ErrLimit)
 	assert.Equal(t, "12345", out.String())
-}
-
-func TestIDSet(t *testing.T) {
-	s := make(idSet)
-	ids := []afdo.SymbolID{0, 1, 63, 64, 1<<32 - 1}
-	for _, id := range ids {
-		assert.False(t, s.has(id))
-		s.add(id)
-		s.add(id)
-		assert.True(t, s.has(id))
-	}
-	for _, id := range []afdo.SymbolID{2, 62, 65, 1 << 31, 1<<32 - 2} {
-		assert.False(t, s.has(id))
-	}
-	v := survey{callees: s, printed: make(idSet)}
-	v.printed.add(63)
-	v.printed.add(70)
-	assert.Equal(t, []afdo.SymbolID{0, 1, 64, 1<<32 - 1}, v.missing())
 }
 
 // What a function takes does not depend on how many records it has.

@@ -25,7 +25,8 @@ func Check(data []byte, options func(*afdo.Reader) (*Options, error), sound bool
 	}
 }
 
-// checker yields problems until the caller stops it.
+// A checker compares the index of a file with the file, for Check. It yields each problem, until
+// the caller of Check stops the iteration.
 type checker struct {
 	data    []byte
 	r       *afdo.Reader

@@ -204,7 +204,7 @@ func sumOf(sections []section) uint32 {
 // size returns the size of the section in the file, in bytes.
 func (s *section) size() int64 { return int64(len(s.data)) + 1 }
 
-// An indexed implements candidates with the index of a file.
+// An indexed answers the questions of a Program with the index of a file.
 type indexed struct{ *Index }
 
 // newIndexed returns the index of a file, or nil if there is none or the Reader does not trust it.

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// A scanned implements candidates without an index. It searches the file and caches
-// what it finds.
+// A scanned answers the questions of a Program without an index. It searches the file, and keeps
+// tables of what it finds for later questions.
 type scanned struct {
 	r *afdo.Reader
 

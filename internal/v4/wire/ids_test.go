@@ -1,4 +1,4 @@
-package textfmt
+package wire
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An idTable finds what a map does, wherever the IDs are, and takes memory by their number.
+// An IDTable finds what a map does, wherever the IDs are, and takes memory by their number.
 func TestIDTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, draw := range map[string]func(i int) uint32{
@@ -20,23 +20,25 @@ func TestIDTable(t *testing.T) {
 		"last":       func(i int) uint32 { return math.MaxUint32 - uint32(i) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ids idTable
+			var ids IDTable
 			want := make(map[uint32]uint32)
 			for i := range 20_000 {
 				id := draw(i)
-				number, ok := ids.find(id)
+				number, ok := ids.Find(id)
 				there, known := want[id]
 				require.Equal(t, known, ok)
 				if ok {
 					require.Equal(t, there, number)
 					continue
 				}
-				ids.add(id, uint32(i))
+				ids.Add(id, uint32(i))
 				want[id] = uint32(i)
 			}
-			got := make(map[uint32]uint32)
-			ids.each(func(id, number uint32) { got[id] = number })
-			assert.Equal(t, want, got)
+			for id, number := range want {
+				got, ok := ids.Find(id)
+				require.True(t, ok)
+				require.Equal(t, number, got)
+			}
 			assert.LessOrEqual(t, len(ids.dense), max(denseShare*len(want), 2*firstDense))
 		})
 	}
