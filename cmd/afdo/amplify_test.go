@@ -271,8 +271,7 @@ func sharedFrames(t *testing.T, n, depth int) []byte {
 		deep[0].Function = uint64(i + 100)
 		p.AddRecord(memprof.DefaultSchema(), memprof.Record{Function: uint64(i), Calls: []memprof.Call{{Stack: p.Stack(deep)}}})
 	}
-	section, err := p.Section(3)
-	require.NoError(t, err)
+	section := func(offset int64) ([]byte, error) { return p.Section(3, offset) }
 	var file bytes.Buffer
 	require.NoError(t, new(instrprof.Profile).WriteIndexed(&file, instrprof.IndexedOptions{MemProf: section}))
 	return file.Bytes()

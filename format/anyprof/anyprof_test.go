@@ -252,8 +252,7 @@ func TestMemory(t *testing.T) {
 	p := memoryProfile(t)
 	var yaml bytes.Buffer
 	require.NoError(t, memprof.WriteYAML(&yaml, p))
-	section, err := p.Section(3)
-	require.NoError(t, err)
+	section := func(offset int64) ([]byte, error) { return p.Section(3, offset) }
 	var indexed bytes.Buffer
 	require.NoError(t, new(instrprof.Profile).WriteIndexed(&indexed, instrprof.IndexedOptions{MemProf: section}))
 	want := opened(t, yaml.Bytes(), anyprof.MemProfYAML)

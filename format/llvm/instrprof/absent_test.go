@@ -14,7 +14,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However a table is damaged, a lookup never says that there is no function which a walk finds.
+// TestDamagedBuckets damages the buckets and chains of a hash table. A lookup of a function that
+// Records yields must find it or report the damage, but never report that there is no such
+// function.
 func TestDamagedBuckets(t *testing.T) {
 	data := manyFunctions(t, 300)
 	table := int(le.Uint64(data[32:]))
@@ -40,7 +42,9 @@ func TestDamagedBuckets(t *testing.T) {
 	}
 }
 
-// A number of buckets that is another power of two leads to some of the functions alone.
+// TestOtherNumberOfBuckets replaces the number of buckets by another power of two, so that only
+// some buckets lead to their functions. A lookup must still not report that a function does not
+// exist.
 func TestOtherNumberOfBuckets(t *testing.T) {
 	data := manyFunctions(t, 300)
 	table := int(le.Uint64(data[32:]))
@@ -51,7 +55,8 @@ func TestOtherNumberOfBuckets(t *testing.T) {
 	}
 }
 
-// lookUpAll looks for all functions that a walk finds.
+// lookUpAll looks up each function that Records yields, by name and by hash. None of these lookups
+// may return afdo.ErrNotFound.
 func lookUpAll(t *testing.T, data []byte, name string) {
 	t.Helper()
 	r, err := instrprof.OpenBytes(data)
@@ -69,7 +74,8 @@ func lookUpAll(t *testing.T, data []byte, name string) {
 	}
 }
 
-// A lookup that finds nothing reads little more than one that finds something.
+// TestAbsentReadsLittle checks that the lookup of a missing function reads little more than a
+// successful lookup.
 func TestAbsentReadsLittle(t *testing.T) {
 	data := manyFunctions(t, 20_000)
 	src := &counting{ReaderAt: bytes.NewReader(data)}

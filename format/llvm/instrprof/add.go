@@ -15,7 +15,7 @@ type part struct{ index, parts int }
 
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
 
-// first reports whether p is the first of the parts in which a profile is read. Data that belongs
+// first reports whether p is the first part of a profile, or all of it. Data that belongs
 // to no function, such as binary IDs, is added with the first part only.
 func (p part) first() bool { return p.index == 0 }
 

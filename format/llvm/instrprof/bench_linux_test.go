@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkBesideLLVM runs afdo and llvm-profdata on files of 48 MB, in turns: wall time, processor
-// time and peak memory of the process. The files are in the page cache.
+// BenchmarkBesideLLVM runs afdo and llvm-profdata by turns on the same files of 48 MB. It reports
+// wall time, processor time and peak memory of the process. The files are in the page cache.
 func BenchmarkBesideLLVM(b *testing.B) {
 	paths := big(b)
 	dir := b.TempDir()
@@ -50,7 +50,7 @@ func BenchmarkBesideLLVM(b *testing.B) {
 	}
 }
 
-// usage is what runs of a command took.
+// A usage adds up the time and the peak memory of several runs of a command.
 type usage struct {
 	wall, cpu time.Duration
 	peak      int64 // KiB

@@ -16,18 +16,18 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 )
 
-// bigFunctions is how many functions the files of the benchmarks have, which makes them 48 MB
-// large.
+// bigFunctions is the number of functions in the files of the benchmarks, which makes the files 48
+// MB large.
 const bigFunctions = 150_000
 
-// bigName returns the name of a function of them.
+// bigName returns the name of function i in the files of the benchmarks.
 func bigName(i int) string {
 	return fmt.Sprintf("_ZN7library%d9component%d8function%dEPKcmi", i%61, i%1789, i)
 }
 
-// writeBig writes an indexed file of n functions, of the sizes and counts that large programs have:
-// a third is never called, counts spread over nine decades, a tenth has value sites. Files of
-// different seeds have the same functions.
+// writeBig writes an indexed file of n functions with sizes and counts as in large programs: a
+// third is never called, counts are spread over nine decades, and a tenth has value sites. Files
+// with different seeds have the same functions.
 func writeBig(w io.Writer, n int, seed uint64) error {
 	shape, counts := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(seed, 2))
 	p := &instrprof.Profile{Flags: instrprof.IRLevel}
@@ -95,8 +95,8 @@ func big(t testing.TB) [2]string {
 	return [2]string{filepath.Join(dir, "0.profdata"), filepath.Join(dir, "1.profdata")}
 }
 
-// manyRaw writes raw files of runs of one program, with compressed names as the runtime has them,
-// and returns their paths.
+// manyRaw writes one raw file for each of several runs of a program, with compressed names as
+// LLVM's runtime writes them. It returns the paths.
 func manyRaw(t testing.TB, runs int) []string {
 	t.Helper()
 	w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, flags: 1 << 56, deflate: true}

@@ -2,11 +2,11 @@ package instrprof
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"iter"
 	"reflect"
 
+	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -22,10 +22,8 @@ import (
 // table and for the distinct counts.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
-		c := checker{r: r, yield: yield, chains: map[uint64]int64{}}
-		whole := c.payload()
-		c.buckets(whole)
-		if whole {
+		c := checker{r: r, yield: yield}
+		if r.table.Check(c.records, c.report) {
 			c.summaries()
 		}
 		c.tail()
@@ -35,10 +33,9 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 type checker struct {
 	r          *Reader
 	yield      func(fault.Problem) bool
-	stopped    bool             // by the caller
-	chains     map[uint64]int64 // offset of each chain, by bucket
-	noCounters bool             // some function has no counters, so LLVM's summary is wrong
-	records    int
+	stopped    bool // by the caller
+	noCounters bool // some function has no counters, so LLVM's summary is wrong
+	numRecords int
 	marked     int // records whose hash has the bit for context-sensitive records
 }
 
@@ -52,42 +49,16 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 	c.report(faultAt(s, off, class, format, args...))
 }
 
-// payload reads all chains of the hash table, and notes their offsets. It returns false if an error
-// ended the last chain early.
-func (c *checker) payload() bool {
-	t := &c.r.table
-	w := t.walk(c.r.src, true, part{})
-	for {
-		chain := w.items == 0
-		start := w.pos
-		if !w.next() {
-			break
-		}
-		bucket := t.Bucket(w.hash)
-		if chain {
-			c.chains[bucket] = start
-		} else if _, ok := c.chains[bucket]; !ok {
-			c.fault(sectionPayload, start, fault.ErrHashTable, "%q is in the chain of another bucket", w.key)
-		}
-		c.walked(w)
-	}
-	if w.err != nil {
-		c.report(w.err)
-		return false
-	}
-	return true
-}
-
-// walked reads the records of the current item of w, and reports errors in them.
-func (c *checker) walked(w *tableWalk) {
-	f := &w.f
+// records reads the records in an item of the hash table, and reports errors in them.
+func (c *checker) records(e hashtable.Entry) {
+	f := dataOf(&e)
 	for f.Err == nil && f.Rest() > 0 {
 		start := f.base + int64(f.Pos)
-		r := f.record(c.r.header.Version, w.key)
+		r := f.record(c.r.header.Version, e.Key)
 		if f.Err != nil {
 			break
 		}
-		c.records++
+		c.numRecords++
 		if marked(r.hash) {
 			c.marked++
 		}
@@ -97,23 +68,6 @@ func (c *checker) walked(w *tableWalk) {
 	}
 	if f.Err != nil {
 		c.report(f.err())
-	}
-}
-
-// buckets compares the offsets in the hash table with the chains that payload found. whole means
-// that payload has read all chains.
-func (c *checker) buckets(whole bool) {
-	t := &c.r.table
-	data, err := c.r.src.View(t.at+tableHeadSize, int(8*t.Buckets))
-	if err != nil {
-		c.report(err)
-		return
-	}
-	for b := range t.Buckets {
-		off := int64(binary.LittleEndian.Uint64(data[8*b:]))
-		if found := c.chains[b]; off != found && (whole || found != 0) {
-			c.fault(sectionHashTable, t.at+tableHeadSize+8*int64(b), fault.ErrHashTable, "bucket %d leads to offset %d, but its chain is at %d (0 means none)", b, off, found)
-		}
 	}
 }
 
@@ -134,7 +88,7 @@ func (c *checker) summaries() {
 		}
 	}
 	if c.marked > 0 && c.r.summary != nil && h.Flags&ContextSensitive == 0 {
-		c.report(nowhere(errLeftOut, "bit 60 of their hashes is set, which the hashes of a front end may have: %d of %d", c.marked, c.records))
+		c.report(nowhere(errLeftOut, "bit 60 of their hashes is set, which the hashes of a front end may have: %d of %d", c.marked, c.numRecords))
 	}
 }
 
@@ -144,7 +98,7 @@ var errLeftOut = errors.New("functions that the summary leaves out as if they we
 // tail checks the sections after the hash table: binary IDs, names of virtual tables and traces.
 func (c *checker) tail() {
 	h := &c.r.header
-	end := c.r.table.at + tableHeadSize + 8*int64(c.r.table.Buckets)
+	end := h.HashTable + tableHeadSize + 8*int64(c.r.table.Buckets)
 	first := c.r.src.Size()
 	for _, o := range h.offsets() {
 		if *o.at > h.HashTable {

@@ -13,8 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// clang makes the same object code with a profile that we have merged as with that of
-// llvm-profdata, and other code than without one.
+// TestClangTakesOurProfiles compiles a program with a profile that this package has merged. The
+// object file must equal the one with the profile of llvm-profdata, and differ from the one without
+// a profile.
 func TestClangTakesOurProfiles(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang := tool(t, "clang")
@@ -46,8 +47,9 @@ func TestClangTakesOurProfiles(t *testing.T) {
 	}
 }
 
-// A clang of any age makes the same object code with a profile of its version that we have made of
-// the raw file of its own program as with that of its own tool.
+// TestOldClangsTakeOurProfiles compiles with older versions of clang. The profile that this package
+// writes in the version of that clang must give the same object file as the one of its own
+// llvm-profdata.
 func TestOldClangsTakeOurProfiles(t *testing.T) {
 	testenv.NeedSweep(t)
 	for llvm, version := range map[string]uint32{"14": 7, "16": 9, "19": 12} {

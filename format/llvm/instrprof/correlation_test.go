@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// correlated are programs that leave what describes their functions out of raw files.
+// correlated are the ways to build a program whose raw files do not describe its functions.
 var correlated = []species{
 	{"binary", "branches.c", "-O2 -fprofile-generate -mllvm -disable-vp -mllvm -profile-correlate=binary"},
 	{"debug", "branches.c", "-O2 -g -fprofile-generate -mllvm -disable-vp -mllvm -profile-correlate=debug-info"},
@@ -32,7 +32,8 @@ var correlated = []species{
 	{"debug-m32", "branches.c", "-m32 -O2 -g -fprofile-generate -mllvm -disable-vp -mllvm -profile-correlate=debug-info"},
 }
 
-// Raw files whose functions the program describes: the same as LLVM makes of both.
+// TestCorrelatedWithProgram reads raw files whose functions are described in the program. The
+// merged text must equal the one of llvm-profdata.
 func TestCorrelatedWithProgram(t *testing.T) {
 	dir := t.TempDir()
 	for _, s := range correlated[:testenv.Rounds(2, len(correlated))] {
@@ -65,7 +66,8 @@ func TestCorrelatedWithProgram(t *testing.T) {
 	damagePrograms(t, dir)
 }
 
-// damagePrograms has programs with damaged bytes describe a raw file: there may be errors.
+// damagePrograms reads a raw file with programs in which some bytes are damaged. Errors are
+// allowed, panics are not.
 func damagePrograms(t *testing.T, dir string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"binary", "debug"} {

@@ -22,7 +22,7 @@ import (
 
 var le = binary.LittleEndian
 
-// put writes a word.
+// put returns a function that overwrites the word at an offset of a file.
 func put(off int, v uint64) func([]byte) []byte {
 	return func(p []byte) []byte {
 		le.PutUint64(p[off:], v)
@@ -46,7 +46,7 @@ func put32(off int, v uint32) func([]byte) []byte {
 
 func cut(n int) func([]byte) []byte { return func(p []byte) []byte { return p[:n] } }
 
-// atSummary is where the summary begins, behind the header.
+// atSummary is the file offset of the summary, which follows the header.
 const atSummary = 72
 
 func TestCorruptIndexed(t *testing.T) {
@@ -135,7 +135,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// rawSize is the size of a data record of LLVM 22.
+// rawSize is the size in bytes of a data record of LLVM 22.
 const rawSize = 64
 
 func TestCorruptRaw(t *testing.T) {
@@ -193,7 +193,8 @@ func TestCorruptRaw(t *testing.T) {
 
 const singleByte = 1 << 60
 
-// Functions may share counters and bitmaps, but not so many that they take more than the file says.
+// TestSharedCounters reads raw files in which functions share counters and bitmaps. That is an
+// error only if their copies would take more memory than documented.
 func TestSharedCounters(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"counters": gen.SharedCounters(3_000, 20_000, 0),
@@ -222,7 +223,7 @@ func addRaw(data []byte) (*instrprof.Profile, error) {
 	return p, p.AddRaw(r, 1, nil)
 }
 
-// Functions of one name are told apart by their hashes.
+// TestAlike adds functions of one name with different hashes. Each must keep its own record.
 func TestAlike(t *testing.T) {
 	var text bytes.Buffer
 	const n = 500
@@ -279,7 +280,8 @@ func TestCorruptText(t *testing.T) {
 	}
 }
 
-// LLVM takes no raw file that has been cut either, but for empty ones.
+// TestCutRawAsLLVM truncates a raw file. LLVM and this package must reject the same lengths; both
+// accept an empty file.
 func TestCutRawAsLLVM(t *testing.T) {
 	profdata := tool(t, "llvm-profdata")
 	path := filepath.Join(t.TempDir(), "cut.profraw")
@@ -294,8 +296,8 @@ func TestCutRawAsLLVM(t *testing.T) {
 	}
 }
 
-// A raw file that has been cut anywhere is no profile, an indexed one has something for Check to
-// say.
+// TestCutFiles truncates files at each offset. Reading a raw file must fail, and Check must report
+// a problem in an indexed file.
 func TestCutFiles(t *testing.T) {
 	for _, s := range zoo {
 		raw := read(t, zooDir, s.name+".profraw")
@@ -315,7 +317,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// faults returns what opening or checking an indexed file says.
+// faults returns the errors of opening or checking an indexed file.
 func faults(data []byte) (list []error) {
 	r, err := instrprof.OpenBytes(data)
 	if err != nil {
@@ -327,7 +329,8 @@ func faults(data []byte) (list []error) {
 	return list
 }
 
-// Names that inflate to a thousand times their size are refused before they do.
+// TestNamesThatInflate reads compressed names that would expand a thousandfold. Reading must fail
+// before it allocates the memory.
 func TestNamesThatInflate(t *testing.T) {
 	w := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian, deflate: true}
 	w.funcs = []rawFunc{{name: strings.Repeat("a", 16<<20), hash: 1, counters: []uint64{1}}}
@@ -339,7 +342,8 @@ func TestNamesThatInflate(t *testing.T) {
 	require.Equal(t, 1, p.NumRecords())
 }
 
-// No bit of a file makes it panic, and each fault has a type.
+// TestFlippedBits flips each bit of a file. Reading must not panic, and each error must have one of
+// the documented types.
 func TestFlippedBits(t *testing.T) {
 	for _, s := range zoo {
 		for _, form := range []string{".profraw", ".profdata"} {
@@ -364,7 +368,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// A correlated raw file is named as one.
+// TestCorrelated checks that reading a correlated raw file without its program returns
+// ErrCorrelated.
 func TestCorrelated(t *testing.T) {
 	data := read(t, zooDir, "ir.profraw")
 	version := le.Uint64(data[8:])

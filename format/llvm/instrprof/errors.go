@@ -45,9 +45,6 @@ var (
 	ErrMismatch = errors.New("records do not fit each other")
 )
 
-// errHashTable is the class of an afdo.FormatError about the hash table of an indexed file.
-var errHashTable = fault.ErrHashTable
-
 // Parts of indexed and raw files, as named in afdo.FormatError.
 const (
 	sectionHeader      = "header"

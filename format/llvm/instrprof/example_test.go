@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 )
 
-// What two runs of a program have written is merged into an indexed file, of which one function is
-// looked up.
+// Example merges the raw files of two runs of a program into an indexed file, and looks one
+// function up in it.
 func Example() {
 	run := "testdata/zoo/ir.profraw"
 	inputs := []instrprof.Input{{Path: run, Weight: 1}, {Path: run, Weight: 10}}

@@ -1,8 +1,12 @@
 package instrprof
 
-import "io"
+import (
+	"io"
 
-// AddText adds a text, whatever it begins with.
+	"github.com/go-afdo/afdo/internal/fault"
+)
+
+// AddText adds a text to a profile without detecting its format.
 func AddText(p *Profile, text io.Reader) error {
 	t, err := newTextReader(text)
 	if err != nil {
@@ -11,12 +15,13 @@ func AddText(p *Profile, text io.Reader) error {
 	return (&adder{p: p, weight: 1}).text(t)
 }
 
-// EncodedValues returns the value data of a record as indexed files hold it.
+// EncodedValues returns the value data of a record in the encoding of indexed files.
 func EncodedValues(r Record) []byte { return r.values.append(nil, sameValue) }
 
 // The classes of errors.
 var (
+	// Classes of errors that only this package uses.
 	ErrPointer   = errPointer
 	ErrValues    = errValues
-	ErrHashTable = errHashTable
+	ErrHashTable = fault.ErrHashTable
 )

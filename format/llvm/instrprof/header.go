@@ -42,17 +42,16 @@ type Header struct {
 	Traces      int64
 }
 
-// offsets lists the offsets in file order, each with the first version that has it.
-func (h *Header) offsets() [5]struct {
+// A headerOffset is the offset of a section in the header, which exists from version since on.
+type headerOffset struct {
 	at    *int64
 	since uint32
 	name  string
-} {
-	return [...]struct {
-		at    *int64
-		since uint32
-		name  string
-	}{
+}
+
+// offsets lists the offsets in file order.
+func (h *Header) offsets() []headerOffset {
+	return []headerOffset{
 		{&h.HashTable, 0, "hash table"},
 		{&h.MemProf, versionMemProf, "MemProf section"},
 		{&h.BinaryIDs, versionBinaryIDs, "binary IDs"},

@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// merged merges files of a folder, and returns the profile and what did not fit.
+// merged merges files of a folder. It returns the profile and the mismatches.
 func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Profile, []instrprof.Mismatch) {
 	t.Helper()
 	paths := slices.Clone(inputs)
@@ -31,8 +31,8 @@ func merged(t testing.TB, dir string, inputs ...instrprof.Input) (*instrprof.Pro
 	return p, dropped
 }
 
-// Raw files, indexed files and texts of one program, with weights, add up to what llvm-profdata
-// makes of them.
+// TestMergeOfMixedForms merges raw files, indexed files and texts of one program with weights, and
+// compares the sum with llvm-profdata.
 func TestMergeOfMixedForms(t *testing.T) {
 	tool(t, "llvm-profdata")
 	for _, s := range testenv.Some(zoo, testenv.Rounds(1, 7)) {
@@ -53,7 +53,7 @@ func TestMergeOfMixedForms(t *testing.T) {
 	}
 }
 
-// texts are profiles whose merge tries one rule each.
+// texts are pairs of profiles. Each tests one rule of merging.
 var texts = map[string][]string{
 	"counters add up":              {"f\n1\n2\n3\n4\n", "f\n1\n2\n5\n6\n"},
 	"hashes are apart":             {"f\n1\n2\n3\n4\n", "f\n2\n2\n5\n6\n"},
@@ -104,8 +104,8 @@ func TestMergeRules(t *testing.T) {
 	}
 }
 
-// What llvm-profdata gets wrong is not copied: it does not multiply by the weight what is counted
-// of values that no input before it has.
+// TestMergeWeighsNewValues checks a defect of llvm-profdata that this package does not copy: it
+// does not multiply the count of a value by the weight if no earlier input has the value.
 func TestMergeWeighsNewValues(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("f\n1\n1\n4\n1\n1\n1\n1\n7:1\n"), 0o666))
@@ -114,7 +114,8 @@ func TestMergeWeighsNewValues(t *testing.T) {
 	require.Contains(t, asText(t, p), "2\n7:11\n9:10\n")
 }
 
-// Profiles of the front end and of the IR level do not mix.
+// TestMergeRefusesOtherKinds checks that a front-end profile and an IR-level profile are not
+// merged.
 func TestMergeRefusesOtherKinds(t *testing.T) {
 	p, err := instrprof.Load(filepath.Join(zooDir, "ir.profdata"))
 	require.NoError(t, err)
@@ -122,8 +123,8 @@ func TestMergeRefusesOtherKinds(t *testing.T) {
 	require.ErrorIs(t, err, instrprof.ErrKind)
 }
 
-// randomText is a text of a few functions with everything that there is, of which several fit each
-// other.
+// randomText returns a text of a few random functions with counters, bitmaps and values. Functions
+// of several such texts have the same names and hashes.
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(":ir\n")
@@ -143,7 +144,7 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// Texts at random merge to the same as those of llvm-profdata.
+// TestMergeOfRandomTexts merges random texts and compares the sums with llvm-profdata.
 func TestMergeOfRandomTexts(t *testing.T) {
 	tool(t, "llvm-profdata")
 	r := rand.New(rand.NewPCG(16, 1))
@@ -164,7 +165,8 @@ func TestMergeOfRandomTexts(t *testing.T) {
 	}
 }
 
-// However many goroutines merge, the result is that of adding one file after the other.
+// TestMergeFilesInParallel merges with different numbers of goroutines. The result must equal the
+// one of adding the files one after another.
 func TestMergeFilesInParallel(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 2))
 	dir := t.TempDir()
@@ -198,7 +200,7 @@ func TestMergeFilesInParallel(t *testing.T) {
 	}
 }
 
-// The error of a merge is that of the first file that has one.
+// TestMergeFilesFails checks that MergeFiles returns the error of the first file that has one.
 func TestMergeFilesFails(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad")
@@ -213,7 +215,8 @@ func TestMergeFilesFails(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrMagic)
 }
 
-// Thousands of raw files take the memory of the result.
+// TestMergeOfManyRawFilesMemory checks that merging thousands of raw files takes the memory of the
+// result and one file.
 func TestMergeOfManyRawFilesMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
@@ -241,7 +244,8 @@ func TestMergeOfManyRawFilesMemory(t *testing.T) {
 	}
 }
 
-// What is left out adds nothing, whatever is wrong with it and however many goroutines there are.
+// TestMergeFilesSkips checks that a skipped file adds nothing to the result, for every kind of
+// error and number of goroutines.
 func TestMergeFilesSkips(t *testing.T) {
 	dir := t.TempDir()
 	data := read(t, zooDir, "ir.profraw")
@@ -274,7 +278,8 @@ func TestMergeFilesSkips(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// The counts of a record that is dropped are told, of one of which most fits none are lost.
+// TestMergeTellsLostCounts checks Mismatch.Lost: the sum of the counters of a record that is
+// dropped as a whole, and 0 for a record whose counters are kept.
 func TestMergeTellsLostCounts(t *testing.T) {
 	dir := t.TempDir()
 	var inputs []instrprof.Input

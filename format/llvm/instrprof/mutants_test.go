@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However an indexed profile is damaged, what a walk finds is found by name and hash, and is the
-// same, or the lookup finds the fault.
+// TestLookupsOfMutants damages indexed profiles at random. Looking up a record that Records yields
+// must return the same record or an error about the damage.
 func TestLookupsOfMutants(t *testing.T) {
 	files := [][]byte{manyFunctions(t, 12)}
 	for _, s := range zoo {
@@ -29,7 +29,7 @@ func TestLookupsOfMutants(t *testing.T) {
 	require.Positive(t, same)
 }
 
-// lookUpSame looks for each record that a walk finds, and returns how many are found.
+// lookUpSame looks up each record that Records yields, and returns the number of records found.
 func lookUpSame(t *testing.T, data []byte) (same int) {
 	t.Helper()
 	r, err := instrprof.OpenBytes(data)
@@ -55,7 +55,7 @@ func lookUpSame(t *testing.T, data []byte) (same int) {
 	return same
 }
 
-// alone reports whether a record is the only one of its name and hash.
+// alone reports whether a list has only one record with the name and hash of want.
 func alone(list []plain, want plain) bool {
 	n := 0
 	for _, p := range list {

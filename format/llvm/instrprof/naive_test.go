@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/gen"
 )
 
-// plain is a record taken apart.
+// A plain is the decoded content of a record, for comparing decoders.
 type plain struct {
 	Name     string
 	Hash     uint64
@@ -57,7 +57,7 @@ func sortPlain(list []plain) []plain {
 
 var errNaive = errors.New("the slow decoder gives up")
 
-// slow reads numbers, and panics where there are none.
+// A slow reads numbers from bytes for the naive decoder. It panics if there are too few bytes.
 type slow struct {
 	data  []byte
 	order binary.ByteOrder
@@ -75,7 +75,7 @@ func (s *slow) take(n uint64) []byte {
 func (s *slow) u64() uint64 { return s.order.Uint64(s.take(8)) }
 func (s *slow) u32() uint32 { return s.order.Uint32(s.take(4)) }
 
-// naiveIndexed decodes all records of an indexed file, going from bucket to bucket, where the
+// naiveIndexed decodes all records of an indexed file. It goes from bucket to bucket, while the
 // package goes from chain to chain.
 func naiveIndexed(data []byte) (list []plain, err error) {
 	defer func() {
@@ -153,7 +153,8 @@ func naiveValues(s *slow) (v [3][][]instrprof.Value) {
 	return v
 }
 
-// naiveRawHeader lists the words of a header behind magic and version, as its version has them.
+// naiveRawHeader lists the names of the words after magic and version in the header of a raw
+// version.
 func naiveRawHeader(version uint32) []string {
 	switch version {
 	case 4:
@@ -174,13 +175,14 @@ func naiveRawHeader(version uint32) []string {
 	panic(errNaive)
 }
 
-// naiveRawSizes are the sizes of data records with pointers of 8 and of 4 bytes.
+// naiveRawSizes maps a raw version to the sizes of its data records with 8-byte and with 4-byte
+// pointers.
 var naiveRawSizes = map[uint32][2]uint64{
 	4: {48, 40}, 5: {48, 40}, 6: {48, 40}, 7: {48, 40}, 8: {48, 40}, 9: {64, 48}, 10: {64, 48}, 11: {72, 56},
 }
 
-// naiveRaw decodes the functions of a dump with counters of eight bytes: names by the hash,
-// counters by their place. It knows no more than that.
+// naiveRaw decodes the functions of a dump with 8-byte counters. It finds names by hash and
+// counters by address, and ignores values and bitmaps.
 func naiveRaw(data []byte, names map[uint64]string) (list []plain, err error) {
 	defer func() {
 		if recover() != nil {
@@ -236,7 +238,7 @@ func nameHash(name string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
-// walked returns all records of a file.
+// walked returns all records of an indexed file as Records yields them.
 func walked(t testing.TB, data []byte) ([]plain, error) {
 	t.Helper()
 	r, err := instrprof.OpenBytes(data)
@@ -292,9 +294,9 @@ func isOurs(err error) bool {
 	return errors.As(err, &format) || errors.As(err, &version) || errors.Is(err, instrprof.ErrCorrelated)
 }
 
-// Whatever bytes are read as an indexed file end in records or a typed error; what Check has
-// nothing to say about is what the slow decoder reads, is found by name, and is written and read
-// again the same.
+// FuzzInstrProfile reads arbitrary bytes as an indexed file. The result must be records or an error
+// of a documented type. If Check finds no problem, the naive decoder must find the same records,
+// lookups must find each of them, and writing and reading them again must change nothing.
 func FuzzInstrProfile(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profdata"))
@@ -337,7 +339,7 @@ func FuzzInstrProfile(f *testing.F) {
 	})
 }
 
-// slicesAll takes a slice of everything, which has all records and the summary.
+// slicesAll takes a slice of all functions. It must have all records and the summary of the file.
 func slicesAll(t *testing.T, r *instrprof.Reader, list []plain) {
 	t.Helper()
 	s, err := r.Slice(func(string) bool { return true })
@@ -357,7 +359,7 @@ func slicesAll(t *testing.T, r *instrprof.Reader, list []plain) {
 	require.Equal(t, counted(list), counted(again))
 }
 
-// counted is what records count but for values, which a slice puts into the order of LLVM.
+// counted describes the records without their values, which a slice sorts in LLVM's order.
 func counted(list []plain) string {
 	var all []string
 	for _, p := range sortPlain(list) {
@@ -366,7 +368,7 @@ func counted(list []plain) string {
 	return strings.Join(all, "\n")
 }
 
-// writesBack checks that what was read is written and read again the same.
+// writesBack writes a profile and reads it again. The records must be the same.
 func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	t.Helper()
 	p := &instrprof.Profile{}
@@ -396,7 +398,7 @@ func writesBack(t *testing.T, add func(*instrprof.Profile) error) {
 	require.True(t, bytes.Equal(written, asIndexed(t, again)))
 }
 
-// dumped returns the functions of the first dump and their names.
+// dumped returns the functions of the first dump of a raw file, and their names by hash.
 func dumped(r *instrprof.RawReader) (list []plain, names map[uint64]string, err error) {
 	names = map[uint64]string{}
 	for d, err := range r.Dumps() {
@@ -416,9 +418,10 @@ func dumped(r *instrprof.RawReader) (list []plain, names map[uint64]string, err 
 	return list, names, nil
 }
 
-// Whatever bytes are read as a raw file end in records or a typed error. The records of the first
-// dump are those that the slow decoder finds, if it knows the form; the sum does not depend on how
-// many goroutines add it; and it is written and read again the same.
+// FuzzInstrCounters reads arbitrary bytes as a raw file. The result must be records or an error of
+// a documented type. If the naive decoder supports the file, it must find the same records in the
+// first dump. The sum must not depend on the number of goroutines, and writing and reading it again
+// must change nothing.
 func FuzzInstrCounters(f *testing.F) {
 	for _, s := range zoo {
 		f.Add(read(f, zooDir, s.name+".profraw"))

@@ -16,8 +16,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Files of programs that clang 13 (raw 7) and 15 (raw 8) have built, with the text and the indexed
-// file that the llvm-profdata of the time makes of them.
+// TestOldTools reads raw files of programs built by clang 13 (raw version 7) and 15 (raw version
+// 8). It compares them with the text and the indexed file that llvm-profdata of the same LLVM made
+// of them.
 func TestOldTools(t *testing.T) {
 	const dir = "testdata/old"
 	raws, err := filepath.Glob(dir + "/*.profraw")
@@ -35,9 +36,9 @@ func TestOldTools(t *testing.T) {
 	}
 }
 
-// Files of LLVM 23: raw 11 and indexed 14, with the text that its llvm-profdata makes of them. The
-// program for a GPU has uniformity bits, which the text does not have either. Such a function is in
-// no slice.
+// TestLLVM23 reads files of LLVM 23, raw version 11 and indexed version 14, and compares them with
+// the text of its llvm-profdata. The program for a GPU has uniformity bits, which the text does not
+// contain. A function with such bits must not be in a slice.
 func TestLLVM23(t *testing.T) {
 	const dir = "testdata/llvm23"
 	for _, name := range []string{"ir", "gpu"} {
@@ -82,7 +83,7 @@ func TestLLVM23(t *testing.T) {
 	}
 }
 
-// asVersion writes an indexed file of a version.
+// asVersion returns a profile as an indexed file of a version.
 func asVersion(t testing.TB, p *instrprof.Profile, version uint32) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -90,7 +91,8 @@ func asVersion(t testing.TB, p *instrprof.Profile, version uint32) []byte {
 	return out.Bytes()
 }
 
-// What a tool of LLVM writes in the version of its time is written here the same.
+// TestVersionsBesideTools writes indexed files of older versions, and compares them with those of
+// an llvm-profdata of that time.
 func TestVersionsBesideTools(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := t.TempDir()
@@ -125,7 +127,7 @@ func TestVersionsBesideTools(t *testing.T) {
 	}
 }
 
-// printed returns a file as a tool prints it.
+// printed returns the output of a tool for a file.
 func printed(t *testing.T, tool, path string) string {
 	t.Helper()
 	out, err := exec.Command(tool, "merge", "--text", "-o", "-", path).Output()
@@ -133,7 +135,8 @@ func printed(t *testing.T, tool, path string) string {
 	return string(out)
 }
 
-// Every version has what it has room for, and it is told what it has not.
+// TestWrittenVersions writes every version. IndexedLosses must count exactly the data that is
+// missing after reading the file.
 func TestWrittenVersions(t *testing.T) {
 	p := new(instrprof.Profile)
 	for _, name := range []string{"ir.profraw", "m32-mcdc.profraw", "vtables.profraw", "temporal.profraw", "build-id.profraw"} {
@@ -175,11 +178,6 @@ func TestWrittenVersions(t *testing.T) {
 	for _, version := range []uint32{1, 4, 15} {
 		require.ErrorContains(t, p.WriteIndexed(new(bytes.Buffer), instrprof.IndexedOptions{Version: version}), "only 5 to 14")
 	}
-	section := instrprof.IndexedOptions{Version: 11, MemProf: emptySection{}}
+	section := instrprof.IndexedOptions{Version: 11, MemProf: func(int64) ([]byte, error) { return nil, nil }}
 	require.ErrorIs(t, p.WriteIndexed(new(bytes.Buffer), section), afdo.ErrUnrepresentable)
 }
-
-// emptySection is a MemProf section that is never written.
-type emptySection struct{ instrprof.Payload }
-
-func (emptySection) Size() int64 { return 0 }

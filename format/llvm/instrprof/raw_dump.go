@@ -52,8 +52,7 @@ func (d *Dump) sections(f *fields) {
 func (d *Dump) next() (int, error) {
 	f := d.valueFields()
 	room := d.room()
-	for i := range int(d.header.NumFunctions) {
-		r := d.record(i)
+	for i, r := range d.records() {
 		if r.hasValues {
 			f.values()
 		}
@@ -103,9 +102,15 @@ func (d *Dump) valueFields() *fields {
 	return &fields{Buffer: decode.Buffer{Data: d.file.data, Pos: d.values, Big: d.header.BigEndian, Part: sectionValues}}
 }
 
-// record decodes data record i, which describes a function.
-func (d *Dump) record(i int) rawRecord {
-	return d.layout.read(d.data.Data[i*d.layout.size:])
+// records iterates over the data records in the file, each of which describes a function.
+func (d *Dump) records() iter.Seq2[int, rawRecord] {
+	return func(yield func(int, rawRecord) bool) {
+		for i := range int(d.header.NumFunctions) {
+			if !yield(i, d.layout.read(d.data.Data[i*d.layout.size:])) {
+				return
+			}
+		}
+	}
 }
 
 // BinaryIDs returns the IDs of the binary and its libraries, in file order.
@@ -135,57 +140,29 @@ func (d *Dump) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// walkCorrelated does the work of walk for a dump whose functions a Correlation describes.
-func (d *Dump) walkCorrelated(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
-	c := d.file.correlation
-	if c == nil {
-		yield(Record{}, 0, 0, ErrCorrelated)
-		return
-	}
-	records, err := c.records(d)
-	if err != nil {
-		yield(Record{}, 0, 0, err)
-		return
-	}
-	room := d.room()
-	for i, raw := range records {
-		err := d.take(&room, &raw, i)
-		if err == nil && !of.has(raw.nameHash) {
-			continue
-		}
-		var r Record
-		var stamp uint64
-		if err == nil {
-			r, stamp, err = d.view(&raw, i, c.names)
-		}
-		if !yield(r, raw.nameHash, stamp, err) || err != nil {
-			return
-		}
-	}
-}
-
 // walk iterates over the records of the functions in one part of the profile, of. It yields each
 // record with the hash of the function's name and the time stamp of its first call.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
-	if d.header.correlated() {
-		d.walkCorrelated(of, yield)
-		return
-	}
-	names, err := d.file.names.get(d)
+	described, names, err := d.described()
 	if err != nil {
 		yield(Record{}, 0, 0, err)
 		return
 	}
 	values := rawValues{f: d.valueFields(), dump: d}
-	for i := range int(d.header.NumFunctions) {
-		raw := d.record(i)
-		if !of.has(raw.nameHash) {
+	room := d.room()
+	for i, raw := range described {
+		err := d.take(&room, &raw, i)
+		if err == nil && !of.has(raw.nameHash) {
 			if raw.hasValues {
 				values.f.values()
 			}
 			continue
 		}
-		r, stamp, err := d.view(&raw, i, names)
+		var r Record
+		var stamp uint64
+		if err == nil {
+			r, stamp, err = d.view(&raw, i, names)
+		}
 		if err == nil && raw.hasValues {
 			r.values, err = values.next()
 		}
@@ -193,6 +170,21 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 			return
 		}
 	}
+}
+
+// described returns the data records of the dump's functions and the names of the functions. Both
+// are in the file or, for a correlated profile, in the program.
+func (d *Dump) described() (records iter.Seq2[int, rawRecord], names nameTable, err error) {
+	if !d.header.correlated() {
+		names, err = d.file.names.get(d)
+		return d.records(), names, err
+	}
+	c := d.file.correlation
+	if c == nil {
+		return nil, nil, ErrCorrelated
+	}
+	list, err := c.records(d)
+	return slices.All(list), c.names, err
 }
 
 // view returns the record that raw, data record i, describes, without its values, and the time

@@ -57,8 +57,8 @@ type rawField struct {
 }
 
 // rawFields lists the words after magic and version, in order.
-func (h *RawHeader) rawFields() [18]rawField {
-	return [...]rawField{
+func (h *RawHeader) rawFields() []rawField {
+	return []rawField{
 		{at: &h.binaryIDsSize, since: rawVersionBinaryIDs + 1},
 		{at: &h.NumFunctions},
 		{at: &h.beforeCounters, since: rawVersionPadding},

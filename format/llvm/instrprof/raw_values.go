@@ -44,8 +44,8 @@ func (v *rawValues) next() (Values, error) {
 func (v *rawValues) collect() {
 	d := v.dump
 	v.known = true
-	for i := range int(d.header.NumFunctions) {
-		if r := d.record(i); r.function != 0 {
+	for _, r := range d.records() {
+		if r.function != 0 {
 			v.calls = append(v.calls, addressed{r.function, r.function + 1, r.nameHash})
 		}
 	}

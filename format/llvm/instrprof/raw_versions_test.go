@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A rawWriter writes raw files of any version and machine, the way the runtime lays them out in
-// memory.
+// A rawWriter writes raw files of one version, pointer size and byte order, with the memory layout
+// of LLVM's runtime.
 type rawWriter struct {
 	version uint32
 	pointer int
@@ -69,7 +69,7 @@ func aligned(p []byte, n int) []byte {
 	return p
 }
 
-// counter appends a counter as the flags have it.
+// counter appends a counter of 8 bytes or 1 byte, depending on the flags.
 func (w *rawWriter) counter(p []byte, v uint64) []byte {
 	if w.flags&(1<<60) == 0 {
 		return w.u64(p, v)
@@ -98,8 +98,9 @@ const (
 	uniformDelta = 0x44440
 )
 
-// countersDelta is negative, as if the counters stood before the records, but where LLVM computes
-// it with other widths than the runtime.
+// countersDelta returns the distance from the data records to the counters. It is negative, as if
+// the counters came before the records in memory, unless LLVM would compute the distance with other
+// sizes than its runtime.
 func (w *rawWriter) countersDelta() uint64 {
 	if w.pointer == 4 {
 		return 0x100000
@@ -258,7 +259,7 @@ func (w *rawWriter) bytes() []byte {
 	return w.values(p)
 }
 
-// example fills in three functions that have everything there is in the version.
+// example sets three functions with every kind of data that the version has.
 func (w *rawWriter) example() {
 	site := func(values ...uint64) (site []instrprof.Value) {
 		for i, v := range values {
@@ -285,7 +286,7 @@ func (w *rawWriter) example() {
 	}
 }
 
-// want is what is to be read.
+// want returns the records that reading the file must yield.
 func (w *rawWriter) want() (list []plain) {
 	names := map[uint64]uint64{}
 	for _, f := range w.funcs {
@@ -325,8 +326,8 @@ func (w *rawWriter) want() (list []plain) {
 	return list
 }
 
-// rawVersions returns writers of the example in every version, pointer size and byte order, and
-// with both widths of counters.
+// rawVersions returns a rawWriter of the example for every version, pointer size, byte order and
+// width of counters.
 func rawVersions() (list []rawWriter) {
 	for version := uint32(4); version <= 11; version++ {
 		for _, pointer := range []int{8, 4} {
@@ -345,8 +346,8 @@ func rawVersions() (list []rawWriter) {
 	return list
 }
 
-// Raw files of every version, pointer size and byte order read the same; those of its version LLVM
-// reads the same, too.
+// TestRawVersions reads raw files of every version, pointer size and byte order. LLVM must read
+// those of its own version in the same way.
 func TestRawVersions(t *testing.T) {
 	compared := 0
 	for _, w := range rawVersions() {
@@ -382,7 +383,7 @@ func TestRawVersions(t *testing.T) {
 	}
 }
 
-// compareRaw has LLVM read a raw file.
+// compareRaw compares the text that LLVM makes of a raw file with the text of this package.
 func compareRaw(t *testing.T, data []byte, name string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -393,7 +394,7 @@ func compareRaw(t *testing.T, data []byte, name string) {
 	require.Equal(t, llvmText(t, dir, "raw"), asText(t, p), name)
 }
 
-// A dump of a program without functions is empty, not malformed.
+// TestEmptyDump checks that the dump of a program without functions is empty and not an error.
 func TestEmptyDump(t *testing.T) {
 	empty := rawWriter{version: 10, pointer: 8, order: binary.LittleEndian}
 	data := empty.bytes()
@@ -402,7 +403,8 @@ func TestEmptyDump(t *testing.T) {
 	require.Zero(t, p.NumRecords())
 }
 
-// Uniform counters are passed over, but they have to be there.
+// TestUniformCounters checks that uniform counters are skipped, and that it is an error if they lie
+// outside the file.
 func TestUniformCounters(t *testing.T) {
 	for _, pointer := range []int{8, 4} {
 		w := rawWriter{version: 11, pointer: pointer, order: binary.LittleEndian, flags: 1 << 56}
@@ -438,7 +440,7 @@ func TestUniformCounters(t *testing.T) {
 	}
 }
 
-// Counts above 2^56 are damage, as for LLVM.
+// TestLargeRawCounts checks that a count above 2^56 in a raw file is an error, as in LLVM.
 func TestLargeRawCounts(t *testing.T) {
 	for _, c := range []struct {
 		count uint64

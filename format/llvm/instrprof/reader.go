@@ -1,12 +1,12 @@
 package instrprof
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 
+	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/format/llvm/internal/source"
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
@@ -20,13 +20,15 @@ type Reader struct {
 	header  Header
 	summary *Summary
 	cs      *Summary
-	table   hashTable
-	sound   soundness
+	table   hashtable.Table
 }
 
 // firstRead is the number of bytes read at once on opening. LLVM's header and summaries take at
-// most 976 bytes.
-const firstRead = 1024
+// most 976 bytes. If the summaries need more, longRead bytes are read.
+const (
+	firstRead = 1024
+	longRead  = 64 << 10
+)
 
 // Open opens a file with two short reads. Each lookup needs two or three more reads. If the file is
 // truncated or modified while it is open, reads return an *afdo.ReadError that wraps
@@ -66,79 +68,40 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 
 func newReader(src *source.Source) (*Reader, error) {
 	r := &Reader{src: src}
-	head, err := src.View(0, int(min(src.Size(), firstRead)))
+	payload, err := r.open(firstRead)
+	if errors.Is(err, fault.ErrTruncated) || errors.Is(err, fault.ErrCount) {
+		payload, err = r.open(longRead)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := r.open(head); err != nil {
-		return nil, err
-	}
-	return r, r.openTable()
+	return r, r.openTable(payload)
 }
 
-// open reads the header and the summaries. head is the beginning of the file.
-func (r *Reader) open(head []byte) error {
+// open reads the header and the summaries, which must lie within the first limit bytes of the file.
+// It returns the file offset at which the summaries end.
+func (r *Reader) open(limit int64) (end int64, err error) {
+	head, err := r.src.View(0, int(min(r.src.Size(), limit)))
+	if err != nil {
+		return 0, err
+	}
 	f := &fields{Buffer: decode.Buffer{Data: head, Part: sectionHeader}}
 	r.header = f.header(r.src.Size())
 	if r.header.Version >= versionSummary && f.Err == nil {
-		if err := r.openSummaries(f); err != nil {
-			return err
-		}
+		r.openSummaries(f)
 	}
-	r.table.payload = int64(f.Pos)
-	return f.err()
+	return int64(f.Pos), f.err()
 }
 
 // openSummaries reads the summaries, which lie between the header and the chains of the hash table.
-func (r *Reader) openSummaries(f *fields) error {
-	if r.header.HashTable > int64(len(f.Data)) {
-		head, err := r.longerHead(f)
-		if err != nil {
-			return err
-		}
-		f.Data = head
-	} else {
-		f.Data = f.Data[:max(r.header.HashTable, int64(f.Pos))]
-	}
+func (r *Reader) openSummaries(f *fields) {
+	f.Data = f.Data[:max(min(r.header.HashTable, int64(len(f.Data))), int64(f.Pos))]
 	f.Part = sectionSummary
 	r.summary = f.summary()
 	if r.header.Flags&ContextSensitive != 0 {
 		f.Part = sectionCSSummary
 		r.cs = f.summary()
 	}
-	return nil
-}
-
-// longerHead returns the beginning of the file up to the end of the summaries. It computes this end
-// from the numbers of entries that the summaries store.
-func (r *Reader) longerHead(f *fields) ([]byte, error) {
-	end := r.header.HashTable
-	need := uint64(f.Pos)
-	for range 2 {
-		if need+16 > uint64(end) {
-			break
-		}
-		counts := f.Data[min(need, uint64(len(f.Data))):]
-		if len(counts) < 16 {
-			var err error
-			if counts, err = r.src.View(int64(need), 16); err != nil {
-				return nil, err
-			}
-		}
-		left := (uint64(end) - need) / 8
-		numFields, numEntries := binary.LittleEndian.Uint64(counts), binary.LittleEndian.Uint64(counts[8:])
-		if numFields > left || numEntries > left {
-			break // summary reports the error
-		}
-		need += 16 + 8*numFields + summaryEntrySize*numEntries
-		if r.header.Flags&ContextSensitive == 0 {
-			break
-		}
-	}
-	if need <= uint64(len(f.Data)) {
-		return f.Data, nil
-	}
-	return r.src.View(0, int(min(need, uint64(end))))
 }
 
 // Close releases the file without waiting for other calls. Later calls that need to read return
@@ -188,12 +151,12 @@ func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 }
 
 // NumFunctions returns the number of distinct function names.
-func (r *Reader) NumFunctions() int { return int(r.table.Entries) }
+func (r *Reader) NumFunctions() int { return int(r.table.NumEntries) }
 
 // Function returns all records with the given name, one for each hash. It reads one bucket of the
 // hash table and its chain. If there are no records, it returns afdo.ErrNotFound.
 func (r *Reader) Function(name string) ([]Record, error) {
-	f, _, err := r.find(NameHash(name), &name)
+	_, f, err := r.find(NameHash(name), []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +188,7 @@ func (r *Reader) Record(name string, hash uint64) (Record, error) {
 // Name returns the name of the function with the given hash, or afdo.ErrNotFound. Value profiles
 // and traces contain such hashes. Name costs as much as [Reader.Function].
 func (r *Reader) Name(nameHash uint64) (string, error) {
-	_, name, err := r.find(nameHash, nil)
+	name, _, err := r.find(nameHash, nil)
 	return string(name), err
 }
 
@@ -244,20 +207,21 @@ func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64,
 		yield(Record{}, 0, err)
 		return
 	}
-	w := r.table.walk(r.src, reuse, of)
-	for w.next() {
-		f := &w.f
+	for e, err := range r.table.Entries(reuse, func(hash uint64, _ []byte) bool { return of.has(hash) }) {
+		if err != nil {
+			yield(Record{}, 0, err)
+			return
+		}
+		f := dataOf(&e)
 		for f.Err == nil && f.Rest() > 0 {
-			rec := f.record(r.header.Version, w.key)
-			if f.Err == nil && !yield(rec, w.hash, nil) {
+			rec := f.record(r.header.Version, e.Key)
+			if f.Err == nil && !yield(rec, e.Hash, nil) {
 				return
 			}
 		}
-		if w.err = f.err(); w.err != nil {
-			break
+		if err := f.err(); err != nil {
+			yield(Record{}, 0, err)
+			return
 		}
-	}
-	if w.err != nil {
-		yield(Record{}, 0, w.err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// manyFunctions is an indexed file of n functions, each with ten counters.
+// manyFunctions returns an indexed file of n functions with ten counters each.
 func manyFunctions(t testing.TB, n int) []byte {
 	t.Helper()
 	p := &instrprof.Profile{Flags: instrprof.IRLevel}
@@ -33,7 +33,7 @@ func manyFunctions(t testing.TB, n int) []byte {
 	return asIndexed(t, p)
 }
 
-// counting counts the bytes and calls of reads.
+// A counting counts the reads and the bytes that are read through it.
 type counting struct {
 	io.ReaderAt
 	mu    sync.Mutex
@@ -49,7 +49,8 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Opening and a lookup read a few hundred bytes of a file of any size.
+// TestLookupReadsLittle checks that opening a file and looking up a function read a few hundred
+// bytes, however large the file is.
 func TestLookupReadsLittle(t *testing.T) {
 	data := manyFunctions(t, 20_000)
 	src := &counting{ReaderAt: bytes.NewReader(data)}
@@ -69,7 +70,7 @@ func TestLookupReadsLittle(t *testing.T) {
 	}
 }
 
-// Every function of a file is found, and only those.
+// TestLookupFindsAll looks up every function of a file, and some that it does not have.
 func TestLookupFindsAll(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 47, 48, 49, 1000} {
 		data := manyFunctions(t, n)
@@ -91,7 +92,8 @@ func TestLookupFindsAll(t *testing.T) {
 	}
 }
 
-// From memory records are views: walking allocates nothing for a record.
+// TestWalkAllocates checks that iterating over the records of a file in memory allocates nothing
+// for each record.
 func TestWalkAllocates(t *testing.T) {
 	r, err := instrprof.OpenBytes(manyFunctions(t, 5000))
 	require.NoError(t, err)
@@ -175,7 +177,8 @@ func TestConcurrentUse(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// Files of earlier versions of LLVM read like LLVM 22 reads them.
+// TestCorpus reads files of earlier versions of LLVM, and compares them with the text of
+// llvm-profdata 22.
 func TestCorpus(t *testing.T) {
 	dir := corpus(t)
 	for _, name := range []string{"a14", "f19", "a16", "a19", "f14", "f16"}[:testenv.Rounds(1, 6)] {
@@ -195,7 +198,8 @@ func corpus(t testing.TB) string {
 	return testenv.Corpus(t, "llvm")
 }
 
-// Older versions differ in their header and by what a record lacks; the rest is the same.
+// TestOlderVersions reads a profile in older versions, which have other headers and fewer fields in
+// a record. All fields that a version has must be the same.
 func TestOlderVersions(t *testing.T) {
 	for version, old := range olderVersions(t) {
 		data := read(t, zooDir, "ir.profdata")
@@ -219,7 +223,8 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// olderVersions returns a file in every version up to 13. Before version 3 there are no values.
+// olderVersions returns a profile as a file of every version up to 13. Before version 3 it has no
+// values.
 func olderVersions(t testing.TB) map[uint32][]byte {
 	t.Helper()
 	files := map[uint32][]byte{}
@@ -233,7 +238,8 @@ func olderVersions(t testing.TB) map[uint32][]byte {
 	return files
 }
 
-// withoutValues returns an indexed file without value profiles.
+// withoutValues returns an indexed file with the records of another one, without their value
+// profiles.
 func withoutValues(t testing.TB, data []byte) []byte {
 	t.Helper()
 	list, err := naiveIndexed(data)
@@ -247,7 +253,8 @@ func withoutValues(t testing.TB, data []byte) []byte {
 	return asIndexed(t, p)
 }
 
-// older writes the functions of a file as an earlier version does, in one bucket.
+// older writes the functions of a file in the encoding of an earlier version, with a hash table of
+// one bucket.
 func older(t testing.TB, data []byte, version uint64) []byte {
 	t.Helper()
 	r, err := instrprof.OpenBytes(data)

@@ -25,8 +25,8 @@ type shard struct {
 	size   int // size of the chunk from which words is allocated
 }
 
-// alike is a key for the functions of a shard whose name hash an earlier function has, too. They
-// differ from that function in the function hash or, if name hashes collide, in the name.
+// alike is a map key for a function whose name hash is that of an earlier function in the shard.
+// The two functions differ in the function hash or, if name hashes collide, in the name.
 type alike struct{ nameHash, hash uint64 }
 
 // A profileFunction holds the counters, bitmap and values of one function name and function hash.

@@ -1,7 +1,6 @@
 package instrprof
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -34,25 +33,27 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	if err := s.profile.addFlags(h.Flags); err != nil {
 		return nil, err
 	}
-	w := r.table.walk(r.src, true, part{})
-	w.wanted = func(name []byte) bool { return wanted(string(name)) }
-	for w.next() {
-		for w.f.Err == nil && w.f.Rest() > 0 {
-			rec := w.f.record(h.Version, w.key)
-			if w.f.Err == nil && rec.uniform {
-				w.f.Stop(fmt.Errorf("instrprof: a slice with the uniformity bits of %v: %w", rec, fault.ErrUnrepresentable))
+	for e, err := range r.table.Entries(true, func(_ uint64, name []byte) bool { return wanted(string(name)) }) {
+		if err != nil {
+			return nil, err
+		}
+		f := dataOf(&e)
+		for f.Err == nil && f.Rest() > 0 {
+			rec := f.record(h.Version, e.Key)
+			if f.Err == nil && rec.uniform {
+				f.Stop(fmt.Errorf("instrprof: a slice with the uniformity bits of %v: %w", rec, fault.ErrUnrepresentable))
 			}
-			if w.f.Err == nil {
-				w.f.Stop(s.profile.add(w.hash, rec, 1))
+			if f.Err == nil {
+				f.Stop(s.profile.add(e.Hash, rec, 1))
 			}
 		}
-		if w.err = w.f.err(); w.err != nil {
-			break
+		if err := f.err(); err != nil {
+			return nil, err
 		}
 	}
 	names, err := r.VTableNames()
 	s.profile.addVTableNames(names)
-	return s, errors.Join(w.err, err)
+	return s, err
 }
 
 // Write writes the slice as an indexed file, in the version of the original. The output is

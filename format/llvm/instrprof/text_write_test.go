@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 )
 
-// WriteText writes what can be read back, or refuses a name that a reader of the text would take
-// for something else.
+// TestTextOfOddNames writes texts with unusual function names. Reading must return the name, or
+// WriteText must refuse a name that a reader would take for something else.
 func TestTextOfOddNames(t *testing.T) {
 	for name, c := range map[string]struct{ first, second bool }{ // whether the name is refused in the first record, and in the second
 		"f":            {false, false},
@@ -55,7 +55,8 @@ func TestTextOfOddNames(t *testing.T) {
 	}
 }
 
-// Names of values and of traces are lines or parts of lines, too.
+// TestTextOfOddReferences does the same as TestTextOfOddNames for names of values and of traces,
+// which are lines or parts of lines.
 func TestTextOfOddReferences(t *testing.T) {
 	for name, refused := range map[string]bool{"g": false, "# g": true, "a\nb": true} {
 		var p instrprof.Profile
@@ -79,7 +80,8 @@ func TestTextOfOddReferences(t *testing.T) {
 	}
 }
 
-// Names in traces of functions without records, which LLVM's merges leave out of texts, come back.
+// TestTextKeepsTracedNames checks that reading a text keeps the names in its traces, even of
+// functions without records. LLVM's merges leave such names out of texts.
 func TestTextKeepsTracedNames(t *testing.T) {
 	const text = ":ir\n:temporal_prof_traces\n1\n1\n1\nf,gone,\n\nf\n5\n1\n7\n\n"
 	var p instrprof.Profile
@@ -95,8 +97,8 @@ func TestTextKeepsTracedNames(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("%#x", p.Traces.Traces[0].Functions[1]))
 }
 
-// FuzzNamesInProfText writes names of any bytes as those of functions, values and traces. They come
-// back, or one is refused.
+// FuzzNamesInProfText writes arbitrary bytes as names of functions, values and traces. Reading must
+// return the names, or writing must refuse one.
 func FuzzNamesInProfText(f *testing.F) {
 	for _, name := range []string{"main", "54", ":ir", "$1", "# f", "a\nb", "a\r", "", "a,b", " ", "** External Symbol **", "a:1"} {
 		f.Add("f", name)
@@ -132,7 +134,7 @@ func indexedBytes(t *testing.T, p *instrprof.Profile) []byte {
 	return out.Bytes()
 }
 
-// The text of an empty profile is recognised.
+// TestTextOfNothing checks that Detect recognises the text of an empty profile.
 func TestTextOfNothing(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, new(instrprof.Profile).WriteText(&text))

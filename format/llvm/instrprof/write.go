@@ -29,17 +29,10 @@ type IndexedOptions struct {
 	// VTableNames keeps the names of virtual tables. LLVM drops them by default.
 	VTableNames bool
 
-	// MemProf is the MemProf section or nil. It requires version 12 or later.
-	MemProf Payload
-}
-
-// A Payload is a section that another package encodes, such as package memprof.
-type Payload interface {
-	// Size returns the size in bytes, a multiple of 8.
-	Size() int64
-
-	// WriteSection writes Size() bytes. offset is the file offset of the first byte.
-	WriteSection(w io.Writer, offset int64) error
+	// MemProf returns the MemProf section for the file offset at which the section begins, which is
+	// a multiple of 8. So is the size of the section. Package memprof encodes sections. If MemProf
+	// is nil, the file has no such section. It requires version 12 or later.
+	MemProf func(offset int64) ([]byte, error)
 }
 
 // WriteIndexed writes the profile as an indexed file. The output equals that of llvm-profdata
@@ -115,11 +108,10 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 // An indexedWriter lays out a file and then writes it from front to back.
 type indexedWriter struct {
 	p         *Profile
-	memprof   Payload
 	header    Header
 	summaries []byte
 	table     tableLayout
-	tail      [3][]byte // binary IDs, vtable names, traces
+	tail      [4][]byte // MemProf section, binary IDs, vtable names, traces
 
 	w       *bufio.Writer
 	scratch []byte
@@ -129,7 +121,7 @@ type indexedWriter struct {
 // newIndexedWriter computes the offsets of all parts of an indexed file, without writing any.
 // summaries[1] is for context-sensitive records and may be nil.
 func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *indexedWriter {
-	x := &indexedWriter{p: p, memprof: o.MemProf, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
+	x := &indexedWriter{p: p, header: Header{Version: o.Version, Flags: p.Flags.in(o.Version)}}
 	for _, s := range summaries {
 		if s != nil {
 			x.summaries = s.append(x.summaries)
@@ -141,6 +133,11 @@ func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *inde
 	x.tailSections(o.VTableNames)
 	x.table.version = o.Version
 	x.err = x.table.build(p, uint64(len(x.header.append(nil))+len(x.summaries)))
+	x.header.HashTable = int64(x.table.at)
+	x.header.MemProf = x.header.HashTable + tableHeadSize + 8*int64(len(x.table.chains))
+	if o.MemProf != nil && x.err == nil {
+		x.tail[0], x.err = o.MemProf(x.header.MemProf)
+	}
 	x.offsets()
 	return x
 }
@@ -151,34 +148,30 @@ func (x *indexedWriter) tailSections(vtables bool) {
 		return
 	}
 	ids := encodeBinaryIDs(sortBinaryIDs(slices.Clone(x.p.BinaryIDs)))
-	x.tail[0] = append(append64(nil, uint64(len(ids))), ids...)
+	x.tail[1] = append(append64(nil, uint64(len(ids))), ids...)
 	if x.header.Version >= versionVTables {
 		var vtableNames []byte
 		if vtables {
 			vtableNames = names.Append(nil, x.p.VTableNames, true)
 		}
-		x.tail[1] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
+		x.tail[2] = pad(append(append64(nil, uint64(len(vtableNames))), vtableNames...))
 	}
 	if x.header.Flags&TemporalTraces != 0 {
-		x.tail[2] = x.p.Traces.append(nil)
+		x.tail[3] = x.p.Traces.append(nil)
 	}
 }
 
-// offsets sets the offsets in the header.
+// offsets sets the offsets in the header of the sections after the MemProf section, whose offset is
+// set.
 func (x *indexedWriter) offsets() {
 	h := &x.header
-	h.HashTable = int64(x.table.at)
-	at := h.HashTable + tableHeadSize + 8*int64(len(x.table.chains))
-	if x.memprof != nil {
-		h.MemProf = at
-		at += x.memprof.Size()
+	h.BinaryIDs = h.MemProf + int64(len(x.tail[0]))
+	h.VTableNames = h.BinaryIDs + int64(len(x.tail[1]))
+	if h.Flags&HasMemProf == 0 {
+		h.MemProf = 0
 	}
-	h.BinaryIDs = at
-	at += int64(len(x.tail[0]))
-	h.VTableNames = at
-	at += int64(len(x.tail[1]))
 	if h.Flags&TemporalTraces != 0 {
-		h.Traces = at
+		h.Traces = h.VTableNames + int64(len(x.tail[2]))
 	}
 }
 
@@ -192,11 +185,6 @@ func (x *indexedWriter) write() error {
 	}
 	if _, err := x.w.Write(x.table.append(nil)); err != nil {
 		return err
-	}
-	if x.memprof != nil {
-		if err := x.memprof.WriteSection(x.w, x.header.MemProf); err != nil {
-			return err
-		}
 	}
 	for _, data := range x.tail {
 		if _, err := x.w.Write(data); err != nil {

@@ -19,15 +19,15 @@ var update = flag.Bool("update", false, "make the files of testdata/zoo anew")
 
 const zooDir = "testdata/zoo"
 
-// A species is a way to instrument a program.
+// A species is one way to instrument a program, and the program.
 type species struct {
 	name   string
 	source string
 	flags  string
 }
 
-// zoo has every way that clang 22 has. The first of a name that ends with "use" are made with the
-// profile of ir.
+// zoo lists all ways of clang 22 to instrument a program. Those whose name ends with "use" are
+// compiled with the profile of "ir".
 var zoo = []species{
 	{"frontend", "branches.c", "-O1 -fprofile-instr-generate -fcoverage-mapping"},
 	{"frontend-cpp", "virtual.cpp", "-O1 -fprofile-instr-generate"},
@@ -51,7 +51,8 @@ var zoo = []species{
 	{"m32-mcdc", "branches.c", "-m32 -O1 -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc"},
 }
 
-// grow makes the raw file of a species in a folder, and reports whether that is possible.
+// grow builds and runs the program of a species, which writes a raw file in a folder. It returns
+// false if clang cannot build the program here.
 func (s *species) grow(t testing.TB, dir string) bool {
 	t.Helper()
 	compiler := tool(t, "clang")
@@ -75,8 +76,8 @@ func (s *species) grow(t testing.TB, dir string) bool {
 	return true
 }
 
-// growZoo makes the raw and indexed files and the texts of some species in a folder and returns
-// those that there are.
+// growZoo writes the raw file, the indexed file and the text of several species to a folder. It
+// returns the species that could be built.
 func growZoo(t testing.TB, dir string, zoo []species) []species {
 	t.Helper()
 	var grown []species
@@ -92,7 +93,8 @@ func growZoo(t testing.TB, dir string, zoo []species) []species {
 	return grown
 }
 
-// What clang makes here and now is read like LLVM reads it, and written like LLVM writes it.
+// TestZooOfClang builds instrumented programs with clang. Their profiles must be read and written
+// as by LLVM.
 func TestZooOfClang(t *testing.T) {
 	dir := t.TempDir()
 	for _, s := range growZoo(t, dir, zoo[:testenv.Rounds(1, 8, len(zoo))]) {
@@ -105,14 +107,15 @@ func TestZooOfClang(t *testing.T) {
 	}
 }
 
-// The same for what clang has made once, without clang.
+// TestZoo does the same as TestZooOfClang with stored profiles, so that it needs no clang.
 func TestZoo(t *testing.T) {
 	for _, s := range zoo {
 		compareSpecies(t, zooDir, s.name)
 	}
 }
 
-// compareSpecies compares the three forms of a profile in a folder.
+// compareSpecies checks that the raw file, the indexed file and the text of a species have the same
+// records.
 func compareSpecies(t *testing.T, dir, name string) {
 	t.Helper()
 	text, indexed := read(t, dir, name+".proftext"), read(t, dir, name+".profdata")
@@ -129,8 +132,8 @@ func compareSpecies(t *testing.T, dir, name string) {
 	}
 }
 
-// hasMoreThanText tells whether text does not hold all of a profile: binary IDs, virtual tables,
-// the entry-only flag, and targets without a name.
+// hasMoreThanText reports whether an indexed file has data that a text cannot contain: binary IDs,
+// virtual tables, the entry-only flag, or targets without a name.
 func hasMoreThanText(t *testing.T, indexed []byte) bool {
 	t.Helper()
 	r, err := instrprof.OpenBytes(indexed)

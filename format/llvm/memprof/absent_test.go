@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// However the buckets are damaged, a lookup never says that there is no record which a walk finds.
+// TestDamagedBuckets damages the buckets of a hash table. A lookup of a record that Records yields
+// must find it or report the damage, but never report that there is no such record.
 func TestDamagedBuckets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 6))
 	p := randomProfile(rng, 60, memprof.DefaultSchema())
@@ -49,7 +50,8 @@ func TestDamagedBuckets(t *testing.T) {
 	require.Positive(t, caught)
 }
 
-// A number of buckets that is another power of two leads to some of the records alone.
+// TestOtherNumberOfBuckets replaces the number of buckets by another power of two, so that only
+// some buckets lead to their records. Lookups must find the records or report the damage.
 func TestOtherNumberOfBuckets(t *testing.T) {
 	data := sectionOf(t, randomProfile(rand.New(rand.NewPCG(4, 6)), 60, memprof.DefaultSchema()), 3)
 	records := int(binary.LittleEndian.Uint64(data[24:])) - fuzzOffset

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -42,18 +43,11 @@ func (c *checker) report(err error) {
 
 func (c *checker) all() {
 	r := c.r
-	tables := []*table{&r.records}
+	r.records.Check(c.item, c.report)
 	if r.header.version == version2 {
-		tables = append(tables, &r.frameItems, &r.stackItems)
-	}
-	for _, t := range tables {
-		c.table(t)
-	}
-	for i, err := range r.records.items() {
-		if err != nil || c.stopped {
-			break // table has reported the error
+		for _, t := range []*hashtable.Table{&r.frameItems, &r.stackItems} {
+			t.Check(func(hashtable.Entry) {}, c.report)
 		}
-		c.item(i)
 	}
 	if _, err := r.DataAccess(); err != nil {
 		c.report(err)
@@ -63,36 +57,16 @@ func (c *checker) all() {
 	}
 }
 
-// table checks that a lookup finds every item that reading the hash table from start to end finds.
-func (c *checker) table(t *table) {
-	for i, err := range t.items() {
-		if c.stopped {
-			return
-		}
-		if err != nil {
-			c.report(err)
-			return
-		}
-		found, err := t.lookup(i.key)
-		if err == fault.ErrNotFound || err == nil && found.at != i.at {
-			err = faultAt(t.payload.Part, t.payload.base+int64(i.at), fault.ErrHashTable, "a lookup of key %#x does not lead to this", i.key)
-		}
-		if err != nil {
-			c.report(err)
-		}
-	}
-}
-
 // item checks one item of the record table, which holds the record of a function.
-func (c *checker) item(i tableItem) {
-	d := c.r.records.within(i)
-	rec, err := d.record(i.key, c.r.header.version, c.r.header.schema)
+func (c *checker) item(e hashtable.Entry) {
+	d := within(partRecords, &e)
+	rec, err := d.record(e.Hash, c.r.header.version, c.r.header.schema)
 	if err != nil {
 		c.report(err)
 		return
 	}
 	if n := d.Rest(); n > 0 {
-		d.Fail(d.Pos, fault.ErrUnused, "%d bytes after the record of function %#x", n, i.key)
+		d.Fail(d.Pos, fault.ErrUnused, "%d bytes after the record of function %#x", n, e.Hash)
 		c.report(d.err())
 	}
 	c.record(&rec)

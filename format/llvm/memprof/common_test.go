@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// section finds the MemProf section of an indexed profile.
+// section returns the MemProf section of an indexed profile, and its file offset.
 func section(data []byte) (section []byte, offset int64) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[8*i:]) }
 	at, end := word(5), uint64(len(data))
@@ -32,15 +32,15 @@ func open(t testing.TB, data []byte) *memprof.Reader {
 	return r
 }
 
-// file wraps a section in an indexed profile of version 13 that has nothing else.
+// file returns an indexed profile of version 13 that contains only the MemProf section of p.
 func file(t testing.TB, p *memprof.Profile, version int) []byte {
 	t.Helper()
 	const headerSize, summaryFields = 72, 6
 	table := headerSize + 8*(2+summaryFields)
 	offset := table + 24
-	section, err := p.Section(version)
+	section, err := p.Section(version, int64(offset))
 	require.NoError(t, err)
-	end := uint64(offset) + uint64(section.Size())
+	end := uint64(offset + len(section))
 	words := []uint64{0x8169666f72706cff, 13 | 1<<62, 0, 0, uint64(table), uint64(offset), end, 0, end + 8,
 		summaryFields, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}
 	var data []byte
@@ -49,13 +49,13 @@ func file(t testing.TB, p *memprof.Profile, version int) []byte {
 	}
 	var b bytes.Buffer
 	b.Write(data)
-	require.NoError(t, section.WriteSection(&b, int64(offset)))
+	b.Write(section)
 	b.Write(make([]byte, 16))
 	return b.Bytes()
 }
 
-// plain spells out all records, sorted, without what differs from version to version and from order
-// to order.
+// plain returns a text of all records, sorted. It leaves out what depends on the version of the
+// section and on the order of records.
 func plain(t testing.TB, src memprof.Source) string {
 	t.Helper()
 	var lines []string

@@ -1,7 +1,6 @@
 package memprof_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -17,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// isFault checks that err, if there is one, says what is wrong and where, and reports whether there
-// is none.
+// isFault checks that an error about data has a class and a position. It returns true if err is
+// nil.
 func isFault(t testing.TB, err error, data []byte) bool {
 	t.Helper()
 	if err == nil {
@@ -36,7 +35,7 @@ func isFault(t testing.TB, err error, data []byte) bool {
 	return false
 }
 
-// sound reports whether nothing is wrong with a section, unless it is the summary.
+// sound reports whether Check finds no problem in a section except in its summary.
 func sound(t testing.TB, r *memprof.Reader, data []byte) bool {
 	t.Helper()
 	for p := range r.Check() {
@@ -48,7 +47,7 @@ func sound(t testing.TB, r *memprof.Reader, data []byte) bool {
 	return true
 }
 
-// small is a profile of one function with one allocation and one call.
+// small returns a profile of one function with one allocation and one call.
 func small() *memprof.Profile {
 	p := new(memprof.Profile)
 	a := memprof.Alloc{Stack: p.Stack([]memprof.Frame{{Function: 1, Inlined: true}, {Function: 2}})}
@@ -60,6 +59,7 @@ func small() *memprof.Profile {
 
 // Offsets of words in the sections of small.
 const (
+	// Offsets of words in the sections that are made of the profile small.
 	schemaV4  = 40 + 4 + 48
 	framesV4  = schemaV4 + 8 + 4*8
 	stacksV4  = framesV4 + 3*17
@@ -133,7 +133,7 @@ func TestCorruptSections(t *testing.T) {
 	}
 }
 
-// Check finds what reading does not mind.
+// TestCheck damages sections in ways that reading ignores, and expects Check to report them.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		version int
@@ -144,7 +144,7 @@ func TestCheck(t *testing.T) {
 		"sound":                  {4, 0, 4, nil},
 		"summary":                {4, 44, 7, afdo.ErrSummary},
 		"empty bucket":           {4, tableV4 + 16, 0, memprof.ErrHashTable},
-		"bucket out of place":    {4, tableV4 + 16, 1, memprof.ErrOffset},
+		"bucket out of place":    {4, tableV4 + 16, 1, memprof.ErrHashTable},
 		"data access at the end": {4, 32, 1 << 30, memprof.ErrOffset},
 		"bytes after a record":   {4, callsV4, 0, afdo.ErrUnused},
 	} {
@@ -170,7 +170,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A version that is not known is said to be one.
+// TestOtherVersions checks that a section or raw profile of an unknown version returns an
+// afdo.VersionError.
 func TestOtherVersions(t *testing.T) {
 	for _, version := range []uint64{0, 1, 5, 1 << 40} {
 		data := binary.LittleEndian.AppendUint64(nil, version)
@@ -180,11 +181,12 @@ func TestOtherVersions(t *testing.T) {
 		require.Equal(t, version, e.Version)
 		require.ErrorIs(t, err, afdo.ErrVersion)
 	}
-	_, err := small().Section(1)
+	_, err := small().Section(1, 0)
 	require.ErrorIs(t, err, afdo.ErrVersion)
 }
 
-// Lookups find what the walk finds, and nothing else, from many goroutines at once.
+// TestLookups looks up all records that Records yields, and some that do not exist, from many
+// goroutines at once.
 func TestLookups(t *testing.T) {
 	for version := 2; version <= 4; version++ {
 		p := randomProfile(newRand(5), 200, memprof.DefaultSchema())
@@ -217,7 +219,8 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// Few bytes can spell many frames: there is a limit to that.
+// TestManyFrames reads a few bytes that encode very many frames. A walk over them must end with
+// afdo.ErrLimit.
 func TestManyFrames(t *testing.T) {
 	p := new(memprof.Profile)
 	deep := make([]memprof.Frame, 2_000)
@@ -242,7 +245,7 @@ func TestManyFrames(t *testing.T) {
 	require.NoError(t, memprof.WriteYAML(io.Discard, r))
 }
 
-// Values that a field has no room for are refused.
+// TestUnrepresentable checks that writing refuses values that are too large for their fields.
 func TestUnrepresentable(t *testing.T) {
 	p := small()
 	for range 3 {
@@ -255,16 +258,15 @@ func TestUnrepresentable(t *testing.T) {
 	rec, err := p.Record(1)
 	require.NoError(t, err)
 	require.Equal(t, uint64(3*math.MaxUint32+1), rec.Allocs[0].Block[memprof.AllocCount])
-	_, err = p.Section(3)
+	_, err = p.Section(3, 0)
 	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
-	_, err = new(memprof.Profile).Section(3)
+	_, err = new(memprof.Profile).Section(3, 0)
 	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
-	s, err := small().Section(3)
-	require.NoError(t, err)
-	require.ErrorIs(t, s.WriteSection(io.Discard, 4), afdo.ErrUnrepresentable)
+	_, err = small().Section(3, 4)
+	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 }
 
-// Errors in a text say where they are.
+// TestCorruptTexts checks the line, the column and the class of errors in YAML.
 func TestCorruptTexts(t *testing.T) {
 	for text, want := range map[string]struct {
 		line, column int
@@ -302,16 +304,14 @@ func TestCorruptTexts(t *testing.T) {
 	}
 }
 
-// A call stack without a frame is written as one, beside others and alone.
+// TestEmptyStack writes and reads a call stack without frames, with and without other stacks.
 func TestEmptyStack(t *testing.T) {
 	for _, p := range []*memprof.Profile{new(memprof.Profile), small()} {
 		p.AddRecord(memprof.DefaultSchema(), memprof.Record{Function: 9, Allocs: []memprof.Alloc{{Stack: p.Stack(nil)}}})
 		for version := 2; version <= 4; version++ {
-			s, err := p.Section(version)
+			section, err := p.Section(version, 8)
 			require.NoError(t, err)
-			var b bytes.Buffer
-			require.NoError(t, s.WriteSection(&b, 8))
-			again, err := memprof.OpenBytes(b.Bytes(), 8)
+			again, err := memprof.OpenBytes(section, 8)
 			require.NoError(t, err)
 			require.Equal(t, plain(t, p), plain(t, again), "version %d", version)
 		}

@@ -36,8 +36,8 @@ func (d *decoder) align(what string) {
 
 // An encoder appends fields to a section in the form that a decoder reads.
 type encoder struct {
-	data   []byte
-	places []int // positions in data of words that hold a file offset
+	data []byte
+	base uint64 // file offset of the section
 }
 
 func (e *encoder) u8(v uint8)   { e.data = append(e.data, v) }
@@ -45,15 +45,8 @@ func (e *encoder) u16(v uint16) { e.data = binary.LittleEndian.AppendUint16(e.da
 func (e *encoder) u32(v uint32) { e.data = binary.LittleEndian.AppendUint32(e.data, v) }
 func (e *encoder) u64(v uint64) { e.data = binary.LittleEndian.AppendUint64(e.data, v) }
 
-// offset returns the position in the section of the byte that is appended next.
-func (e *encoder) offset() uint64 { return uint64(len(e.data)) }
-
-// place appends a file offset, or 0 for none. It notes the position of the word, because the offset
-// has to be changed when the section gets its place in a file.
-func (e *encoder) place(offset uint64) {
-	e.places = append(e.places, len(e.data))
-	e.u64(offset)
-}
+// offset returns the file offset of the byte that is appended next.
+func (e *encoder) offset() uint64 { return e.base + uint64(len(e.data)) }
 
 // patch overwrites the word at position pos of the section.
 func (e *encoder) patch(pos int, v uint64) { binary.LittleEndian.PutUint64(e.data[pos:], v) }

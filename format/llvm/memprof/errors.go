@@ -18,9 +18,6 @@ var (
 
 	// errValue: a field has an invalid value.
 	errValue = errors.New("bad value")
-
-	// errHashTable: a hash table is inconsistent.
-	errHashTable = fault.ErrHashTable
 )
 
 // ErrBinary matches errors that explain why a raw profile and a binary do not belong together.

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// What one function has allocated, by call stack.
+// Example prints the memory that a function has allocated, by call stack.
 func Example() {
 	p, err := memprof.ParseYAML(strings.NewReader(`HeapProfileRecords:
   - GUID:            load

@@ -16,18 +16,15 @@ import (
 
 const fuzzOffset = 4096
 
-// sectionOf lays out a profile as a section at fuzzOffset.
+// sectionOf encodes a profile as a section that begins at fuzzOffset.
 func sectionOf(t testing.TB, p *memprof.Profile, version int) []byte {
 	t.Helper()
-	s, err := p.Section(version)
+	section, err := p.Section(version, fuzzOffset)
 	require.NoError(t, err)
-	var b bytes.Buffer
-	require.NoError(t, s.WriteSection(&b, fuzzOffset))
-	require.Equal(t, s.Size(), int64(b.Len()))
-	return b.Bytes()
+	return section
 }
 
-// samples are small profiles of every version and schema.
+// samples returns sections of small profiles, of every version and several schemas.
 func samples(t testing.TB) (sections [][]byte) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for version := 2; version <= 4; version++ {
@@ -72,7 +69,7 @@ DataAccessProfiles:
 ...
 `
 
-// decoded reads all that there is, as plain does.
+// decoded reads all records, stacks and data accesses of a section, as plain does.
 func decoded(r *memprof.Reader) error {
 	for rec, err := range r.Records() {
 		if err != nil {
@@ -96,8 +93,8 @@ func decoded(r *memprof.Reader) error {
 	return nil
 }
 
-// What we read without a fault is what a plain reading of the specification gives, and what is
-// written of it.
+// FuzzMemProfSection reads arbitrary bytes as a section. Without an error, the records must be
+// those of the naive decoder, and writing and reading them again must change nothing.
 func FuzzMemProfSection(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s)
@@ -109,8 +106,8 @@ func FuzzMemProfSection(f *testing.F) {
 	})
 }
 
-// requireLikeNaive reads a section in every way. Where none finds a fault, it has what the slow
-// decoder reads, and is written and read again the same.
+// requireLikeNaive reads a section with each method. If none returns an error, the records must be
+// those of the naive decoder, and writing and reading them again must change nothing.
 func requireLikeNaive(t *testing.T, data []byte) {
 	t.Helper()
 	r, err := memprof.OpenBytes(data, fuzzOffset, memprof.MaxFrames(10_000))
@@ -136,21 +133,19 @@ func requireLikeNaive(t *testing.T, data []byte) {
 	}
 	require.Equal(t, naive(data, fuzzOffset), plain(t, r))
 	for version := 2; version <= 4; version++ {
-		s, err := p.Section(version)
+		section, err := p.Section(version, 8)
 		if err != nil {
 			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 			continue
 		}
-		var b bytes.Buffer
-		require.NoError(t, s.WriteSection(&b, 8))
-		again, err := memprof.OpenBytes(b.Bytes(), 8)
+		again, err := memprof.OpenBytes(section, 8)
 		require.NoError(t, err)
 		require.Equal(t, plain(t, &p), plain(t, again))
 	}
 }
 
-// wordEdits changes words of the array of call stacks, and bytes of the records behind it, as three
-// bytes each tell: the stacks of other functions, jumps, and numbers of frames.
+// wordEdits changes words of the array of call stacks and bytes of the records after it. Three
+// bytes of edits describe one change: the stack of another function, a jump, or a number of frames.
 func wordEdits(section, edits []byte) []byte {
 	le := binary.LittleEndian
 	data := bytes.Clone(section)
@@ -176,8 +171,8 @@ func wordEdits(section, edits []byte) []byte {
 	return data
 }
 
-// Whatever the call stacks share, and wherever they jump to, they are read as the specification
-// has it, or refused.
+// FuzzStackWords changes which words call stacks share and where they jump to. The stacks must be
+// those of the naive decoder, or reading must fail.
 func FuzzStackWords(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var sections [][]byte
@@ -195,7 +190,8 @@ func FuzzStackWords(f *testing.F) {
 	})
 }
 
-// What is read of a text is what is read of what is printed of that.
+// FuzzMemProfYAML reads arbitrary YAML. Reading the output of WriteYAML again must return the same
+// profile.
 func FuzzMemProfYAML(f *testing.F) {
 	f.Add(smallText)
 	f.Add("---\n{}\n...\n")
@@ -222,7 +218,8 @@ func FuzzMemProfYAML(f *testing.F) {
 	})
 }
 
-// What can be opened can be turned into a profile, whatever the binary knows.
+// FuzzMemProfDump reads arbitrary bytes as a raw profile. If they can be opened, Raw.Profile must
+// return a profile or an error, whatever addresses the symbolizer knows.
 func FuzzMemProfDump(f *testing.F) {
 	for version := uint64(3); version <= 5; version++ {
 		f.Add(rawFile(version))
@@ -247,7 +244,7 @@ func FuzzMemProfDump(f *testing.F) {
 	})
 }
 
-// everything knows a function at each address.
+// An everything is a Symbolizer that knows a function at each address.
 type everything []byte
 
 func (id everything) BuildID() []byte { return id }

@@ -59,7 +59,7 @@ func (d *decoder) header() (header, error) {
 func (e *encoder) header(h *header) {
 	e.u64(h.version)
 	for _, field := range h.fields() {
-		e.place(*field)
+		e.u64(*field)
 	}
 	if h.version >= version4 {
 		e.summary(h.summary)

@@ -18,6 +18,7 @@ import (
 
 // The tools of the LLVM whose formats these are.
 const (
+	// The LLVM tools that the tests run.
 	clangName    = "clang++-22"
 	profdataName = "llvm-profdata-22"
 )
@@ -32,7 +33,7 @@ func output(t testing.TB, name string, args ...string) []byte {
 	return out
 }
 
-// built are the programs that have been built and run, by their flags.
+// built caches the programs that have been built and run, by their flags.
 var built = struct {
 	sync.Mutex
 	dirs map[string]string
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// trained builds a program, runs it and returns the binary and its raw profile.
+// trained builds a program, runs it, and returns the paths of the binary and of its raw profile.
 func trained(t testing.TB, flags ...string) (binary, raw string) {
 	t.Helper()
 	built.Lock()
@@ -77,7 +78,7 @@ func trained(t testing.TB, flags ...string) (binary, raw string) {
 	return binary, raws[0]
 }
 
-// merged is what llvm-profdata makes of raw profiles or YAML.
+// merged returns the indexed profile that llvm-profdata makes of raw profiles or YAML.
 func merged(t testing.TB, args ...string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "merged.profdata")
@@ -87,7 +88,7 @@ func merged(t testing.TB, args ...string) []byte {
 	return data
 }
 
-// shown is what llvm-profdata shows of an indexed profile.
+// shown returns the YAML that llvm-profdata prints for an indexed profile.
 func shown(t testing.TB, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.profdata")
@@ -95,7 +96,7 @@ func shown(t testing.TB, data []byte) string {
 	return string(output(t, profdataName, "show", "--memory", path))
 }
 
-// yaml is what we make of a source.
+// yaml returns the output of WriteYAML for a source.
 func yaml(t testing.TB, src memprof.Source) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -103,7 +104,8 @@ func yaml(t testing.TB, src memprof.Source) string {
 	return b.String()
 }
 
-// kinds are the ways in which llvm-profdata writes the section.
+// kinds calls each for every combination of version and schema in which llvm-profdata writes the
+// section.
 func kinds(each func(name string, args ...string)) {
 	for version := testenv.Rounds(4, 2); version <= 4; version++ {
 		flag := "--memprof-version=" + strconv.Itoa(version)
@@ -114,8 +116,8 @@ func kinds(each func(name string, args ...string)) {
 	}
 }
 
-// What we print of what llvm-profdata has made of a run is what it prints, and what we
-// write it reads back the same.
+// TestProgramAsLLVM reads sections that llvm-profdata made of a run of a program. WriteYAML must
+// print the same as llvm-profdata. Sections written here must print the same in llvm-profdata.
 func TestProgramAsLLVM(t *testing.T) {
 	binary, raw := trained(t)
 	kinds(func(name string, args ...string) {
@@ -130,8 +132,8 @@ func TestProgramAsLLVM(t *testing.T) {
 	})
 }
 
-// sameAsWritten checks that what we write of a section in each version is for llvm-profdata what it
-// is for us.
+// sameAsWritten writes a section in each version, and checks that llvm-profdata and this package
+// print the same for the result.
 func sameAsWritten(t *testing.T, r *memprof.Reader) {
 	t.Helper()
 	var p memprof.Profile

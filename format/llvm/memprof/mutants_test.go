@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However a memory profile is damaged, what a walk finds is found by its function, and is the same,
-// or the lookup finds the fault.
+// TestLookupsOfMutants damages memory profiles at random. Looking up a record that Records yields
+// must return the same record or an error about the damage.
 func TestLookupsOfMutants(t *testing.T) {
 	sections := samples(t)
 	same, n := 0, testenv.Mutants()
@@ -26,7 +26,7 @@ func TestLookupsOfMutants(t *testing.T) {
 	require.Positive(t, same)
 }
 
-// lookUpSame looks for each record that a walk finds, and returns how many are found.
+// lookUpSame looks up each record that Records yields, and returns the number of records found.
 func lookUpSame(t *testing.T, data []byte) (same int) {
 	t.Helper()
 	r, err := memprof.OpenBytes(data, fuzzOffset)

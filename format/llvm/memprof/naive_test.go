@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// naive spells out a section as plain does, as the specification reads and without a thought
-// for what is malformed: then it panics.
+// naive decodes a section as simply as possible, and returns the same text as plain. It panics if
+// the section is malformed.
 func naive(section []byte, offset int64) string {
 	u64 := func(at uint64) uint64 { return binary.LittleEndian.Uint64(section[at:]) }
 	u32 := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint32(section[at:])) }

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// randomProfile makes a profile of so many functions whose stacks share what stacks of programs
-// share.
+// randomProfile returns a profile of the given number of functions. Its call stacks share frames as
+// those of real programs do.
 func randomProfile(rng *rand.Rand, functions int, schema memprof.Schema) *memprof.Profile {
 	p := new(memprof.Profile)
 	stack := func() memprof.StackID {
@@ -54,11 +54,12 @@ func randomProfile(rng *rand.Rand, functions int, schema memprof.Schema) *mempro
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// guid is the GUID of function i.
+// guid returns the GUID of function i.
 func guid(_ *rand.Rand, i int) uint64 { return memprof.GUID("f" + strconv.Itoa(i)) }
 
-// What llvm-profdata makes of our YAML is for both of us what it is in YAML, and so is what we
-// write.
+// TestRandomAsLLVM writes random profiles as YAML and lets llvm-profdata read them. The section
+// that llvm-profdata writes must print the same YAML, in both programs, and so must the section
+// written here.
 func TestRandomAsLLVM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := []int{20}
@@ -93,7 +94,8 @@ func TestRandomAsLLVM(t *testing.T) {
 	}
 }
 
-// Data access profiles, names that need quotes among them, are what they are for llvm-profdata.
+// TestDataAccessAsLLVM compares data access profiles with llvm-profdata, including names that need
+// quotes in YAML.
 func TestDataAccessAsLLVM(t *testing.T) {
 	text := "---\nDataAccessProfiles:\n  SampledRecords:\n"
 	for i, name := range []string{"plain", "a.llvm.5", "'true'", "'12'", "'1e5'", "'0x1f'", "'.5'", "'-'", "'a$b'", "'a:b'", "'a''b'", `"a\tb\n\e\x7f"`, `"é\u00a0\u2028\U0001F600\u0300"`, "' x'", "'x '", "'~'", "'.inf'", "a b", "'e5'", "'+1'", "'0o7'", "'0o8'", "'1.'"} {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
-	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // RawMagic is the first eight bytes of a raw profile.
@@ -50,9 +49,8 @@ type Segment struct {
 
 // A RawBlock holds the counts and sizes of the memory that was allocated at one call stack.
 type RawBlock struct {
-	Stack     uint64
-	Block     Block
-	Histogram []uint64 // accesses by granule, if the program was built to record them
+	Stack uint64
+	Block Block
 }
 
 // OpenRawBytes reads a raw profile of version 3, 4 or 5 written by a 64-bit program. The input may
@@ -169,7 +167,7 @@ func (r *Raw) readBlocks(d *decoder) {
 		at := d.Pos
 		d.block(&b.Block, fields)
 		b.Block[AccessHistogram] = 0
-		b.Histogram = d.histogram(r.version, at, b.Block[AccessHistogramSize])
+		d.skipHistogram(r.version, at, b.Block[AccessHistogramSize])
 		if d.Err != nil {
 			return
 		}
@@ -179,12 +177,13 @@ func (r *Raw) readBlocks(d *decoder) {
 			r.blocks = append(r.blocks, b)
 			continue
 		}
-		r.blocks[i].addLater(&b)
+		r.blocks[i].Block.addLater(&b.Block)
 	}
 }
 
-// histogram reads a histogram of n values. pos is the position of the block that has the histogram.
-func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
+// skipHistogram skips the n values of a histogram, which counts accesses by granule. pos is the
+// position of the block that has the histogram.
+func (d *decoder) skipHistogram(version uint64, pos int, n uint64) {
 	size := 8
 	if version == rawVersion5 {
 		size = 2
@@ -192,34 +191,9 @@ func (d *decoder) histogram(version uint64, pos int, n uint64) []uint64 {
 	if d.Err == nil && n > uint64(d.Rest()/size) {
 		d.Fail(pos, fault.ErrCount, "a histogram of %d values of %d bytes, %d bytes are left", n, size, d.Rest())
 	}
-	if d.Err != nil || n == 0 {
-		return nil
+	if d.Err == nil {
+		d.Take(uint64(size)*n, "a histogram")
 	}
-	h := make([]uint64, n)
-	for i := range h {
-		if size == 8 {
-			h[i] = d.Uint64("value of a histogram")
-			continue
-		}
-		const mantissaBits = 12
-		v := uint64(d.Uint16("value of a histogram"))
-		h[i] = v & (1<<mantissaBits - 1) << (v >> mantissaBits)
-	}
-	return h
-}
-
-// addLater adds the data that a later dump has for the same stack. Histograms of different length
-// are added from their first value.
-func (b *RawBlock) addLater(later *RawBlock) {
-	b.Block.addLater(&later.Block)
-	long, short := b.Histogram, later.Histogram
-	if len(long) < len(short) {
-		long, short = short, long
-	}
-	for i, v := range short {
-		long[i] = saturating.Add(long[i], v)
-	}
-	b.Histogram = long
 }
 
 func (r *Raw) readStacks(d *decoder) {

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +24,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// llvmSymbolizer asks LLVM's own.
+// An llvmSymbolizer is a Symbolizer that asks the program llvm-symbolizer.
 type llvmSymbolizer struct {
 	tool, binary string
 	id           []byte
@@ -79,7 +78,8 @@ func (s *llvmSymbolizer) Locate(addresses []uint64, each func(uint64, []memprof.
 	return err
 }
 
-// One raw profile, and several dumps in one file, become what they become in llvm-profdata.
+// TestRawAsLLVM converts a raw profile, and a file of several dumps, and compares the results with
+// llvm-profdata.
 func TestRawAsLLVM(t *testing.T) {
 	binary, raw := trained(t)
 	symbols := newLLVMSymbolizer(t, binary)
@@ -103,32 +103,7 @@ func TestRawAsLLVM(t *testing.T) {
 	}
 }
 
-// Histograms are those that llvm-profdata shows.
-func TestHistogramsAsLLVM(t *testing.T) {
-	testenv.NeedSweep(t)
-	binary, raw := trained(t, "-mllvm", "-memprof-histogram", "-mllvm", "-memprof-use-callbacks=true")
-	data, err := os.ReadFile(raw)
-	require.NoError(t, err)
-	r, err := memprof.OpenRawBytes(data)
-	require.NoError(t, err)
-	var got []string
-	for _, b := range r.Blocks() {
-		if len(b.Histogram) > 0 {
-			got = append(got, strings.Trim(fmt.Sprint(b.Histogram), "[]"))
-		}
-	}
-	text := string(output(t, profdataName, "show", "--memory", raw, "--profiled-binary="+binary))
-	found := 0
-	for line := range strings.Lines(text) {
-		if values, ok := strings.CutPrefix(strings.TrimSpace(line), "AccessHistogramValues: "); ok {
-			found++
-			require.Contains(t, got, values)
-		}
-	}
-	require.NotZero(t, found)
-}
-
-// rawFile lays out a dump with a segment, blocks and stacks.
+// rawFile returns a raw profile with one segment, one block and one call stack.
 func rawFile(version uint64) []byte {
 	var b []byte
 	u64 := func(words ...uint64) {
@@ -173,7 +148,8 @@ func rawFile(version uint64) []byte {
 	return b
 }
 
-// fixed knows two functions, one inlined in the other, and one address that it does not.
+// A fixed is a Symbolizer that knows one address, with two functions of which one is inlined into
+// the other.
 type fixed []byte
 
 func (id fixed) BuildID() []byte { return id }
@@ -185,7 +161,8 @@ func (id fixed) Locate(addresses []uint64, each func(uint64, []memprof.Location)
 	return each(0xc10, []memprof.Location{{Function: "f", File: "a.c", Line: 12, Start: 10, Column: 3}, {Function: "g.llvm.1", File: "a.c", Line: 7, Start: 8}})
 }
 
-// All versions of raw profiles, laid out by hand, since no compiler here writes the older ones.
+// TestRawVersions reads raw profiles of all versions. They are made by hand, because no compiler
+// here writes the older versions.
 func TestRawVersions(t *testing.T) {
 	for version := uint64(3); version <= 5; version++ {
 		data := rawFile(version)
@@ -196,8 +173,6 @@ func TestRawVersions(t *testing.T) {
 		for f := memprof.AllocCount; f <= memprof.MaxLifetimeAccessDensity; f++ {
 			require.Equal(t, uint64(f), b.Block[f])
 		}
-		want := map[uint64][]uint64{4: {3, 4096}, 5: {3, 0x100 << 4}}[version]
-		require.Equal(t, want, b.Histogram)
 		require.Equal(t, []memprof.Segment{{Start: 0x1000, End: 0x2000, Base: 0x400, BuildID: []byte{1, 2, 3, 4}}}, r.Segments())
 		require.Equal(t, []uint64{0x1010, 0x1020}, slices.Collect(r.Addresses(77)))
 
@@ -226,7 +201,8 @@ func TestRawVersions(t *testing.T) {
 	}
 }
 
-// deep knows so many functions, one inlined in the other, at each address.
+// A deep is a Symbolizer that knows the given number of functions at each address, each inlined
+// into the next.
 type deep int
 
 func (deep) BuildID() []byte { return []byte{1, 2, 3, 4} }
@@ -245,8 +221,9 @@ func (n deep) Locate(addresses []uint64, each func(uint64, []memprof.Location) e
 	return nil
 }
 
-// A few addresses may stand for many inlined calls, but a profile has a limit for what comes of
-// that: in memory, and spelled out.
+// TestRawLimits converts raw profiles in which a few addresses stand for very many inlined calls.
+// The conversion must end with afdo.ErrLimit if the result would take too much memory or have too
+// many frames.
 func TestRawLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  []byte
@@ -272,7 +249,8 @@ func TestRawLimits(t *testing.T) {
 	}
 }
 
-// What is made of a raw profile keeps its limit when it is merged and printed.
+// TestRawLimitIsKept checks that a profile made of a raw profile keeps its limit on frames when it
+// is merged and printed.
 func TestRawLimitIsKept(t *testing.T) {
 	r, err := memprof.OpenRawBytes(gen.RawMemory(300, 60, 1, 1))
 	require.NoError(t, err)
@@ -285,7 +263,7 @@ func TestRawLimitIsKept(t *testing.T) {
 	}
 }
 
-// However many segments there are, the same ones count once.
+// TestRawSegments checks that equal segments of several dumps are kept once.
 func TestRawSegments(t *testing.T) {
 	const n = 100
 	data := gen.RawMemory(1, 1, n, 2)
@@ -298,7 +276,8 @@ func TestRawSegments(t *testing.T) {
 	require.Equal(t, 1, p.NumRecords())
 }
 
-// Wherever a raw profile is cut, the error says so; no byte of it can be changed into a panic.
+// TestRawDamaged truncates a raw profile at each offset, which must be an error, and changes each
+// byte, which must not cause a panic.
 func TestRawDamaged(t *testing.T) {
 	for version := uint64(3); version <= 5; version++ {
 		data := rawFile(version)

@@ -3,6 +3,7 @@ package memprof
 import (
 	"iter"
 
+	"github.com/go-afdo/afdo/format/llvm/internal/hashtable"
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -14,10 +15,10 @@ type Reader struct {
 	section decoder // the whole section
 	frames  decoder // versions 3 and 4
 	stacks  decoder // versions 3 and 4
-	records table
+	records hashtable.Table
 	limit   int64
 
-	frameItems, stackItems table // version 2
+	frameItems, stackItems hashtable.Table // version 2
 }
 
 // An Option configures a [Reader].
@@ -60,13 +61,13 @@ func (r *Reader) openTables(end int) (err error) {
 		return err
 	}
 	r.recordPayload = uint64(d.base) + uint64(end)
-	if r.records, err = d.in(partRecords).openTable(end, at[0], at[0], tableFormat); err != nil {
+	if r.records, err = r.openTable(partRecords, false, end, at[0]); err != nil {
 		return err
 	}
-	if r.frameItems, err = d.in(partFrames).openTable(at[1], at[2], at[2], tableFormat); err != nil {
+	if r.frameItems, err = r.openTable(partFrames, false, at[1], at[2]); err != nil {
 		return err
 	}
-	r.stackItems, err = d.in(partCallStacks).openTable(at[3], at[4], at[4], leanFormat)
+	r.stackItems, err = r.openTable(partCallStacks, true, at[3], at[4])
 	return err
 }
 
@@ -89,7 +90,7 @@ func (r *Reader) openArrays(end int) (err error) {
 			return array.of.err()
 		}
 	}
-	r.records, err = d.in(partRecords).openTable(at[1], at[2], at[2], tableFormat)
+	r.records, err = r.openTable(partRecords, false, at[1], at[2])
 	return err
 }
 
@@ -127,33 +128,33 @@ func (r *Reader) Size() int { return len(r.section.Data) }
 func (r *Reader) Schema() Schema { return r.header.schema }
 
 // NumRecords returns the number of functions that have a record.
-func (r *Reader) NumRecords() int { return int(r.records.Entries) }
+func (r *Reader) NumRecords() int { return int(r.records.NumEntries) }
 
 // Record returns the record of the function with the given GUID, or afdo.ErrNotFound. It reads one
 // bucket and one chain.
 func (r *Reader) Record(function uint64) (Record, error) {
-	if r.records.Entries == 0 { // for example the zero Reader
+	if r.records.NumEntries == 0 { // for example the zero Reader
 		return Record{}, fault.ErrNotFound
 	}
-	found, err := r.records.lookup(function)
+	found, err := r.records.Find(function, nil)
 	if err != nil {
 		return Record{}, err
 	}
-	return r.record(found)
+	return r.record(&found)
 }
 
-func (r *Reader) record(i tableItem) (Record, error) {
-	d := r.records.within(i)
-	return d.record(i.key, r.header.version, r.header.schema)
+func (r *Reader) record(e *hashtable.Entry) (Record, error) {
+	d := within(partRecords, e)
+	return d.record(e.Hash, r.header.version, r.header.schema)
 }
 
 // Records iterates over all records in file order. An error ends the iteration.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for i, err := range r.records.items() {
+		for e, err := range r.records.Entries(false, hashtable.Every) {
 			var rec Record
 			if err == nil {
-				rec, err = r.record(i)
+				rec, err = r.record(&e)
 			}
 			if !yield(rec, err) || err != nil {
 				return
@@ -173,12 +174,12 @@ func (r *Reader) Frames(id StackID) iter.Seq2[Frame, error] {
 // tableFrames implements Frames for version 2, in which a call stack is a list of frame IDs.
 func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
-		stack, err := r.stackItems.need(uint64(id), "call stack")
+		d, err := need(&r.stackItems, partCallStacks, uint64(id), "call stack")
 		if err != nil {
 			yield(Frame{}, err)
 			return
 		}
-		for d := r.stackItems.within(stack); d.Rest() > 0; {
+		for d.Rest() > 0 {
 			var f Frame
 			frame, err := d.Uint64("ID of a frame"), d.err()
 			if err == nil {
@@ -192,22 +193,11 @@ func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
 }
 
 func (r *Reader) tableFrame(id uint64) (Frame, error) {
-	i, err := r.frameItems.need(id, "frame")
+	d, err := need(&r.frameItems, partFrames, id, "frame")
 	if err != nil {
 		return Frame{}, err
 	}
-	d := r.frameItems.within(i)
 	return d.frame(), d.err()
-}
-
-// need looks up a key of a hash table to which another part of the section refers. A missing key is
-// an error.
-func (t *table) need(key uint64, what string) (tableItem, error) {
-	i, err := t.lookup(key)
-	if err == fault.ErrNotFound {
-		return i, faultAt(t.payload.Part, t.where, errOffset, "there is no %s %#x", what, key)
-	}
-	return i, err
 }
 
 // Summary returns the summary. Version 4 stores it. For other versions it is computed from all

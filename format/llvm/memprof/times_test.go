@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/format/llvm/memprof"
 )
 
-// A profile that counts so many times is the same as adding it so often.
+// TestMergeTimes checks that merging a profile with weight n equals merging it n times.
 func TestMergeTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -30,6 +30,6 @@ func TestMergeTimes(t *testing.T) {
 	for a := range most.Allocs() {
 		require.EqualValues(t, uint64(math.MaxUint64), a.Block[memprof.AllocCount])
 	}
-	_, err := most.Section(3)
+	_, err := most.Section(3, 0)
 	require.Error(t, err, "a number of allocations has 32 bits")
 }

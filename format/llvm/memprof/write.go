@@ -2,33 +2,25 @@ package memprof
 
 import (
 	"cmp"
-	"encoding/binary"
-	"io"
 	"slices"
 )
 
-// A Section is a MemProf section ready to be written into an indexed profile. It is not safe for
-// concurrent use.
-type Section struct {
-	data   []byte
-	base   int64 // file offset of the section, as assumed by the offsets in data
-	places []int // positions in data of the words that hold a file offset
-}
-
-// Section encodes the profile as a MemProf section of version 2, 3 or 4, in memory. The order of
-// records depends only on their functions. Versions 2 and 3 cannot store callees or a data access
-// profile, see [Profile.Losses].
+// Section encodes the profile as a MemProf section of version 2, 3 or 4, for a file in which the
+// section begins at offset, a multiple of 8. The order of records depends only on their functions.
+// Versions 2 and 3 cannot store callees or a data access profile, see [Profile.Losses].
 //
-// A value too large for its field is an error that matches afdo.ErrUnrepresentable, and so is a
-// profile without a schema.
-func (p *Profile) Section(version int) (*Section, error) {
-	if !slices.Contains(versions, uint64(version)) {
+// A value too large for its field is an error that matches afdo.ErrUnrepresentable, and so are a
+// profile without a schema and another offset.
+func (p *Profile) Section(version int, offset int64) ([]byte, error) {
+	switch {
+	case !slices.Contains(versions, uint64(version)):
 		return nil, versionError(uint64(version), versions)
-	}
-	if len(p.schema) == 0 {
+	case len(p.schema) == 0:
 		return nil, unrepresentable("a profile without fields")
+	case offset%8 != 0:
+		return nil, unrepresentable("a section at offset %d, which is not a multiple of 8", offset)
 	}
-	w := writer{p: p, head: header{version: uint64(version), schema: p.schema}}
+	w := writer{encoder: encoder{base: uint64(offset)}, p: p, head: header{version: uint64(version), schema: p.schema}}
 	if version >= version4 {
 		var err error
 		if w.head.summary, err = summarize(p); err != nil {
@@ -42,27 +34,7 @@ func (p *Profile) Section(version int) (*Section, error) {
 	w.align()
 	head := encoder{data: w.data[:0]}
 	head.header(&w.head)
-	return &Section{data: w.data, places: w.places}, nil
-}
-
-// Size returns the size in bytes, a multiple of 8.
-func (s *Section) Size() int64 { return int64(len(s.data)) }
-
-// WriteSection writes the section for a file in which it begins at offset, which must be a multiple
-// of 8.
-func (s *Section) WriteSection(w io.Writer, offset int64) error {
-	if offset%8 != 0 {
-		return unrepresentable("a section at offset %d, which is not a multiple of 8", offset)
-	}
-	e := encoder{data: s.data}
-	for _, pos := range s.places {
-		if v := binary.LittleEndian.Uint64(s.data[pos:]); v != 0 {
-			e.patch(pos, v+uint64(offset-s.base))
-		}
-	}
-	s.base = offset
-	_, err := w.Write(s.data)
-	return err
+	return w.data, nil
 }
 
 // A writer appends the parts of a section in order and records their offsets.
@@ -100,7 +72,7 @@ func (w *writer) tables() (err error) {
 	if _, w.head.recordTable, err = w.recordTable(func(id StackID) StackID { return id }); err != nil {
 		return err
 	}
-	w.head.framePayload, w.head.frameTable, err = w.table(numbers(len(t.frames)), tableFormat, func(i int) error {
+	w.head.framePayload, w.head.frameTable, err = w.table(numbers(len(t.frames)), tableFormat(partFrames, false), func(i int) error {
 		w.frame(t.frames[i])
 		return nil
 	})
@@ -112,7 +84,7 @@ func (w *writer) tables() (err error) {
 		stacks = append(stacks, uint64(node))
 	}
 	slices.Sort(stacks)
-	w.head.stackPayload, w.head.stackTable, err = w.table(stacks, leanFormat, func(i int) error {
+	w.head.stackPayload, w.head.stackTable, err = w.table(stacks, tableFormat(partCallStacks, true), func(i int) error {
 		for node := uint32(stacks[i]); node != 0; node = t.nodes[node].parent {
 			w.u64(uint64(t.nodes[node].frame))
 		}
@@ -160,7 +132,7 @@ func (w *writer) recordTable(stack func(StackID) StackID) (payload, table uint64
 	for i := range records {
 		keys[i] = records[i].Function
 	}
-	return w.table(keys, tableFormat, func(i int) error {
+	return w.table(keys, tableFormat(partRecords, false), func(i int) error {
 		rec := records[i]
 		rec.Allocs, rec.Calls = slices.Clone(rec.Allocs), slices.Clone(rec.Calls)
 		for i := range rec.Allocs {

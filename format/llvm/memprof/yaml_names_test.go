@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// FuzzYAMLNames writes a name of any bytes in all places that names have in YAML. It comes back, or
-// it is refused.
+// FuzzYAMLNames writes arbitrary bytes as each kind of name in YAML. Reading must return the name,
+// or writing must refuse it.
 func FuzzYAMLNames(f *testing.F) {
 	for _, name := range []string{"a", "", " a", "a\nb", "'", "a: b", "true", "1e5", "a\r\n b", "#", "a #b", "é\u2028", "\xff", "- a", "a.part.1", "\u0085", "\ufeff", "a\t"} {
 		f.Add(name)

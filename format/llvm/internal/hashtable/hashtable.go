@@ -28,8 +28,13 @@ const (
 
 // A Format describes how the items of a hash table are stored.
 type Format struct {
-	KeySize uint64 // length of each key, or 0 if lengths vary
-	Lean    bool   // items do not store the length of their key
+	KeySize uint64                  // length of each key, or 0 if lengths vary
+	Lean    bool                    // items do not store the length of their key
+	Hash    func(key []byte) uint64 // hash of a key
+
+	// Chains and Table are the names of the two parts of a table in errors, which Fault makes.
+	Chains, Table string
+	Fault         func(part string, offset int64, class error, format string, args ...any) error
 }
 
 // ItemSize returns the number of bytes that an item without data takes at least.
@@ -46,14 +51,14 @@ func (f Format) ItemHeadSize() int {
 }
 
 // A Head holds the numbers of buckets and entries of a table.
-type Head struct{ Buckets, Entries uint64 }
+type Head struct{ Buckets, NumEntries uint64 }
 
 // Bucket returns the number of the bucket that holds the items with a hash.
 func (h Head) Bucket(hash uint64) uint64 { return hash & (h.Buckets - 1) }
 
 // Usual reports whether the table has as many buckets as LLVM chooses for its number of entries. If
 // not, the number may be damaged, and lookups may miss items.
-func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.Entries))) }
+func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.NumEntries))) }
 
 // ReadHead reads the numbers of buckets and entries of a table. It checks that the entries fit into
 // chains, the size of all chains in bytes, and that the buckets fit into room, the number of bytes
@@ -68,10 +73,10 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 		b.Fail(pos, fault.ErrHashTable, "%d buckets, which is no power of two", h.Buckets)
 	case h.Buckets > room/word:
 		b.Fail(pos, fault.ErrCount, "%d buckets, there is room for %d", h.Buckets, room/word)
-	case h.Entries == 0 && chains >= word: // padding takes less
+	case h.NumEntries == 0 && chains >= word: // padding takes less
 		b.Fail(pos+word, fault.ErrHashTable, "no entries, but %d bytes of chains", chains)
-	case h.Entries > chains/least:
-		b.Fail(pos+word, fault.ErrCount, "%d entries of at least %d bytes, the chains have %d", h.Entries, least, chains)
+	case h.NumEntries > chains/least:
+		b.Fail(pos+word, fault.ErrCount, "%d entries of at least %d bytes, the chains have %d", h.NumEntries, least, chains)
 	}
 	if b.Err != nil {
 		return Head{Buckets: 1}

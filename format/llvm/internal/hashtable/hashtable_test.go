@@ -50,7 +50,7 @@ func TestHeads(t *testing.T) {
 			h := c.format.ReadHead(&b, c.chains, c.room)
 			if c.class == nil {
 				require.Nil(t, b.Err)
-				assert.Equal(t, c.data, words(h.Buckets, h.Entries))
+				assert.Equal(t, c.data, words(h.Buckets, h.NumEntries))
 				return
 			}
 			require.NotNil(t, b.Err)
@@ -98,7 +98,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// The number of buckets is the next power of two above four thirds of the entries.
+// TestNumBuckets checks that the number of buckets is the next power of two above four thirds of
+// the number of entries.
 func TestNumBuckets(t *testing.T) {
 	for entries, want := range []int{1, 1, 1, 8, 8, 8, 16, 16, 16, 16, 16, 16, 32} {
 		assert.Equal(t, want, NumBuckets(entries), "%d", entries)

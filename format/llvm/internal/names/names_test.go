@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// read reads names that may take limit bytes, and returns what is left of that.
+// read reads names that may take limit bytes. It returns the names, the rest of the limit, and the
+// error.
 func read(data []byte, limit int64) (names []string, left int64, fault *decode.Fault) {
 	b := decode.Buffer{Data: data}
 	Read(&b, &limit, func(name []byte) { names = append(names, string(name)) })
@@ -53,7 +54,7 @@ func deflate(data []byte) []byte {
 	return out.Bytes()
 }
 
-// chunkOf returns a chunk that says what sizes it has.
+// chunkOf returns a chunk with the given sizes in its head, whether or not they are those of data.
 func chunkOf(size, deflated int, data []byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(size)), uint64(deflated)), data...)
 }
@@ -89,7 +90,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzJoinedNames reads what is written of the names that were read.
+// FuzzJoinedNames reads names from arbitrary bytes, writes them, and reads them again.
 func FuzzJoinedNames(f *testing.F) {
 	f.Add(Append(nil, []string{"main", "f"}, true))
 	f.Add(Append(nil, []string{"main", "f"}, false))

@@ -17,7 +17,8 @@ import (
 // behaves like a closed one. All methods except Keep may be called concurrently.
 type Source struct {
 	size   int64
-	data   []byte      // contents of a file in memory
+	data   []byte      // contents of a file in memory, from base on
+	base   int64       // file offset of data
 	at     io.ReaderAt // any other file
 	file   *os.File    // at, if it is a file
 	info   fs.FileInfo // state of file when it was opened
@@ -37,6 +38,12 @@ func Open(path string) (*Source, error) {
 
 // OfBytes returns a Source for a file in memory. It returns its bytes without a copy.
 func OfBytes(data []byte) *Source { return &Source{data: data, size: int64(len(data))} }
+
+// OfPart returns a Source for the part of a file in memory that begins at file offset base. Only
+// that part can be read.
+func OfPart(data []byte, base int64) *Source {
+	return &Source{data: data, base: base, size: base + int64(len(data))}
+}
 
 // Of returns a Source for an io.ReaderAt. If at is an *os.File, changes of the file are detected as
 // with Open.
@@ -74,6 +81,7 @@ func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 		return nil, err
 	}
 	if s.InMemory() {
+		off -= s.base
 		return s.data[off : off+int64(n) : off+int64(n)], nil
 	}
 	buf, err := arriving.ReadAt(s.at, buf, off, n)

@@ -192,11 +192,7 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	}
 	o := instrprof.IndexedOptions{Version: k.version, VTableNames: k.vtableNames}
 	if memory.n > 0 && k.version >= kind.IndexedMemory {
-		section, err := memory.sum.Section(kind.MemoryVersion(&memory.sum))
-		if err != nil {
-			return err
-		}
-		o.MemProf = section
+		o.MemProf = func(offset int64) ([]byte, error) { return memory.sum.Section(kind.MemoryVersion(&memory.sum), offset) }
 	}
 	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) }); err != nil {
 		return err

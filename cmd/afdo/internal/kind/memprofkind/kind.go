@@ -151,12 +151,9 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 	if version == 0 {
 		version = kind.MemoryVersion(p)
 	}
-	section, err := p.Section(version)
-	if err != nil {
-		return err
-	}
+	section := func(offset int64) ([]byte, error) { return p.Section(version, offset) }
 	file := instrprof.Profile{BinaryIDs: slices.Clone(ids)}
-	err = output.Write(e.Out, out.Path, func(w io.Writer) error {
+	err := output.Write(e.Out, out.Path, func(w io.Writer) error {
 		return file.WriteIndexed(w, instrprof.IndexedOptions{Version: k.indexed(), MemProf: section})
 	})
 	if err != nil {
