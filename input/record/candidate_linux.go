@@ -66,7 +66,7 @@ const (
 	withBuildIDs = unix.CBitFieldMaskBit34
 )
 
-// attr returns the perf_event_attr with which the candidate is opened. With onExec, sampling starts
+// attr returns the perf_event_attr with which the event is opened. With onExec, sampling starts
 // when the thread executes a program.
 func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/input/record"
 )
 
-// A command is recorded until it ends, or for ten seconds.
+// This records a command until it ends, or for ten seconds.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

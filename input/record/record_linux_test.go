@@ -23,7 +23,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// run records a target until it ends, or a time has passed, and returns the file.
+// run records a target until it ends, or until a time limit. It returns the perf.data file and the
+// report.
 func run(t *testing.T, target Target, limit time.Duration) ([]byte, *Report) {
 	t.Helper()
 	r, err := Open(target, Options{Event: Clock, Stdout: io.Discard})
@@ -41,7 +42,7 @@ func run(t *testing.T, target Target, limit time.Duration) ([]byte, *Report) {
 	return out.Bytes(), report
 }
 
-// spin is a command that takes processor time.
+// spin returns a command that computes for a number of rounds.
 func spin(rounds int64) []string {
 	return []string{"sh", "-c", fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done; exit 7", rounds)}
 }
@@ -69,8 +70,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// A program with threads, which forks and runs itself anew, is recorded with all that it starts,
-// and what perf script prints of it has the same samples.
+// A recording of a command contains the samples of all threads and processes that the command
+// starts. perf script prints the same samples of the recording.
 func TestCommand(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()
@@ -140,7 +141,7 @@ func TestCommand(t *testing.T) {
 	assert.Equal(t, "cpu-clock:u\n", string(head))
 }
 
-// The end of the time ends the command, and the recording is whole.
+// When the context is done, Run ends the command, and the recording is complete.
 func TestCommandIsEnded(t *testing.T) {
 	data, report := run(t, Target{Command: spin(1 << 40)}, 200*time.Millisecond)
 	assert.True(t, report.Ended)
@@ -149,8 +150,8 @@ func TestCommandIsEnded(t *testing.T) {
 	assert.NotEmpty(t, list(t, data))
 }
 
-// A process that runs has told its mappings long ago: they are in the recording, with build IDs, as
-// those of all threads' names.
+// A recording of a running process contains the mappings and the names of threads from before the
+// recording, with build IDs.
 func TestProcess(t *testing.T) {
 	command := spin(1 << 40)
 	cmd := exec.Command(command[0], command[1:]...)
@@ -189,7 +190,7 @@ func TestProcess(t *testing.T) {
 	assert.Nil(t, r)
 }
 
-// A process that ends, ends its recording.
+// The recording of a process ends when the process ends.
 func TestProcessEnds(t *testing.T) {
 	command := spin(100_000)
 	cmd := exec.Command(command[0], command[1:]...)
@@ -199,7 +200,7 @@ func TestProcessEnds(t *testing.T) {
 	assert.Less(t, report.Duration, time.Minute)
 }
 
-// With the right to do so, all processes are recorded.
+// With the necessary permission, the samples of all processes are recorded.
 func TestMachine(t *testing.T) {
 	command := spin(1 << 40)
 	cmd := exec.Command(command[0], command[1:]...)
@@ -215,8 +216,8 @@ func TestMachine(t *testing.T) {
 	assert.True(t, found)
 }
 
-// An output that takes no more, such as on a full disk, ends the recording with its error. The
-// command goes on to its end.
+// If writing the output fails, such as on a full disk, Run returns the error. The command continues
+// to its end.
 func TestOutputFails(t *testing.T) {
 	r, err := Open(Target{Command: spin(1 << 18)}, Options{Event: Clock})
 	if err != nil {
@@ -238,7 +239,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A machine records branches or says that it does not.
+// Open either records branch stacks, or returns an error if the processor cannot record branches.
 func TestBranches(t *testing.T) {
 	r, err := Open(Target{Command: spin(100_000)}, Options{Event: Branches})
 	if err != nil {
@@ -251,7 +252,7 @@ func TestBranches(t *testing.T) {
 	assert.NotZero(t, report.Stacks)
 }
 
-// Every event is described such that a file's reader understands it.
+// A perfdata.Reader understands the attribute of each event that Open may choose.
 func TestAttributes(t *testing.T) {
 	for _, s := range candidates {
 		o := Options{Frequency: 1000}

@@ -18,14 +18,15 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A kernel writes records into a ring as Linux does: in as many pieces as there is room for whole
-// records.
+// A kernel writes records into a ring as Linux does: only whole records, and only while there is
+// room.
 type kernel struct {
 	ring
 	head, tail atomic.Uint64
 }
 
-// newKernel returns a ring of some size, whose counters are already somewhere.
+// newKernel returns a kernel with a ring of the given size. The counters of the ring begin at
+// start.
 func newKernel(size int, start uint64) *kernel {
 	k := new(kernel)
 	k.head.Store(start)
@@ -34,7 +35,7 @@ func newKernel(size int, start uint64) *kernel {
 	return k
 }
 
-// put writes a record, and reports whether there was room.
+// put writes a record into the ring. It returns false if there is no room for the record.
 func (k *kernel) put(record []byte) bool {
 	head := k.head.Load()
 	if int(head-k.tail.Load())+len(record) > len(k.data) {
@@ -47,7 +48,7 @@ func (k *kernel) put(record []byte) bool {
 	return true
 }
 
-// takeApart returns what a recording of one event consists of.
+// takeApart splits a recording with one event into its head and its records.
 func takeApart(t testing.TB, data []byte) (head perfdata.Head, records [][]byte) {
 	t.Helper()
 	u64 := func(at int) uint64 { return binary.NativeEndian.Uint64(data[at:]) }
@@ -62,7 +63,8 @@ func takeApart(t testing.TB, data []byte) (head perfdata.Head, records [][]byte)
 	return head, records
 }
 
-// recordings are some with branch stacks: a made-up one, and those that Intel processors made.
+// recordings returns recordings with branch stacks, by name: a generated one, and those of Intel's
+// processors in the corpus.
 func recordings(t *testing.T) map[string][]byte {
 	event := perfgen.Event{
 		SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.Period | perfgen.BranchStack, SampleIDAll: true,
@@ -80,7 +82,7 @@ func recordings(t *testing.T) map[string][]byte {
 	return list
 }
 
-// list returns what a recording says, in the order of the file.
+// list returns copies of the records of a recording, in the order of the file.
 func list(t testing.TB, data []byte) []any {
 	t.Helper()
 	r, err := perfdata.NewReader(bytes.NewReader(data))
@@ -110,8 +112,8 @@ func list(t testing.TB, data []byte) []any {
 	return all
 }
 
-// What processors with branch stacks have written goes through rings of any size, whose records are
-// torn at their end, and is read as it was.
+// Records of real recordings are written into rings of many sizes, where some wrap around at the
+// end. The recording that is made of the rings contains the same records.
 func TestReplay(t *testing.T) {
 	for name, data := range recordings(t) {
 		head, records := takeApart(t, data)
@@ -148,7 +150,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A ring whose counters or records make no sense ends the recording with an error.
+// Invalid counters or records in a ring end the recording with an error.
 func TestBadRing(t *testing.T) {
 	record := func(size uint16, data ...byte) []byte {
 		b := binary.NativeEndian.AppendUint32(nil, 200) // of a kind that is passed over
@@ -182,7 +184,8 @@ func TestBadRing(t *testing.T) {
 	assert.Equal(t, uint64(100), k.tail.Load(), "what is not written is not given up")
 }
 
-// Whatever is in a ring, it is read to its end or to an error, and what was written can be read.
+// FuzzRing fills a ring with random bytes. Draining it must end, with or without an error, and a
+// Reader must accept the records that were written.
 func FuzzRing(f *testing.F) {
 	event := perfgen.Event{SampleType: perfgen.IP | perfgen.TID | perfgen.Time | perfgen.BranchStack, SampleIDAll: true}
 	scene := perfgen.NewScene(1, []perfgen.Event{event}, "/bin/ours")
@@ -225,7 +228,7 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-// Errors of the output are told.
+// drain returns the errors of the output.
 func TestSinkFails(t *testing.T) {
 	head, records := takeApart(t, recordings(t)["made up"])
 	r, w := io.Pipe()

@@ -82,8 +82,8 @@ func (r *Recorder) follow(ctx context.Context, s *sink, command *command) error 
 	return nil
 }
 
-// alive removes the file descriptors of events whose threads have ended. It reports whether others
-// are left.
+// alive removes the file descriptors of events whose threads have ended from fds. It reports
+// whether any descriptors are left.
 func alive(fds []unix.PollFd) bool {
 	some := false
 	for i := range fds {
@@ -118,7 +118,7 @@ func (r *Recorder) command() *exec.Cmd {
 	return cmd
 }
 
-// waiting returns a started command, and waits for its end in the background.
+// waiting returns the command for a started program. A goroutine waits for the end of the program.
 func waiting(cmd *exec.Cmd) *command {
 	c := &command{cmd, make(chan struct{})}
 	go func() {

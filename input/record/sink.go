@@ -2,7 +2,8 @@ package record
 
 import "github.com/go-afdo/afdo/internal/perfdata"
 
-// A sink writes the records of a recording and counts them. It collects the mapped files.
+// A sink writes the records of a recording, counts them, and collects the names of the mapped
+// files.
 type sink struct {
 	writer *perfdata.Writer
 	report *Report
@@ -14,7 +15,7 @@ func newSink(w *perfdata.Writer) *sink {
 	return &sink{writer: w, report: new(Report), files: make(map[perfdata.BuildID]bool), builds: make(map[string]string)}
 }
 
-// take writes a record that the kernel or a tracer has encoded, and counts it.
+// take writes a record that the kernel or a tracer has encoded, and adds it to the counts.
 func (s *sink) take(record []byte) error {
 	decoded, err := s.writer.Copy(record)
 	switch r := decoded.(type) {

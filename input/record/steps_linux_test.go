@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// openSteps opens a recording by steps, or skips the test where the machine cannot do that.
+// openSteps opens a recording by steps. It skips the test if the machine does not permit that.
 func openSteps(t *testing.T, target Target, o Options) *Recorder {
 	t.Helper()
 	o.Event = Steps
@@ -32,8 +32,8 @@ func openSteps(t *testing.T, target Target, o Options) *Recorder {
 	return r
 }
 
-// A recording by steps has the program's mappings with build IDs and branch stacks, and perf script
-// and llvm-profgen read the same.
+// A recording by steps contains branch stacks, and mappings with build IDs. perf script and
+// llvm-profgen read the same samples from it.
 func TestSteps(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	program := filepath.Join(t.TempDir(), "prog")
@@ -96,8 +96,8 @@ func TestSteps(t *testing.T) {
 	assert.Regexp(t, `(?m)^(work|main):\d+:\d+`, string(profile))
 }
 
-// The end of the time ends a recording of a process, which goes on, and a recording of a command,
-// which does not.
+// When the context is done, a recording by steps ends. A process that was attached continues, and a
+// command that was started is ended.
 func TestStepsAreEnded(t *testing.T) {
 	command := spin(1 << 40)
 	cmd := exec.Command(command[0], command[1:]...)
@@ -125,7 +125,7 @@ func TestStepsAreEnded(t *testing.T) {
 	require.ErrorIs(t, err, exec.ErrNotFound)
 }
 
-// runFor records for some time.
+// runFor runs a recording for some time.
 func runFor(t *testing.T, r *Recorder, d time.Duration) *Report {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -136,7 +136,8 @@ func runFor(t *testing.T, r *Recorder, d time.Duration) *Report {
 	return report
 }
 
-// An output that takes no more ends a recording by steps with its error, and not the command.
+// If writing the output of a recording by steps fails, Run returns the error. The command
+// continues.
 func TestStepsOutputFails(t *testing.T) {
 	r := openSteps(t, Target{Command: spin(1 << 18)}, Options{Overhead: 0.5})
 	in, out := io.Pipe()
@@ -148,8 +149,8 @@ func TestStepsOutputFails(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
-// The best event is one with branches, unless a period is given that only events of the kernel
-// have.
+// The best event has branch stacks. With Options.Period it is an event of the kernel, because steps
+// have no period.
 func TestBestEvent(t *testing.T) {
 	command := Target{Command: []string{"true"}}
 	require.NoError(t, openSteps(t, command, Options{}).Close())
@@ -164,7 +165,7 @@ func TestBestEvent(t *testing.T) {
 	}
 }
 
-// event returns the event that is sampled.
+// event returns the kind of event that is being sampled.
 func (r *Recorder) event() Event {
 	if r.steps != nil {
 		return Steps

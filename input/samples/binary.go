@@ -158,8 +158,8 @@ func (c *choice) buildID() string {
 	return c.binary.BuildID
 }
 
-// ours reports whether an object is the binary. ids are the build IDs that the input has for the
-// object's name.
+// ours reports whether an object of the input is the binary. ids are the build IDs that the input
+// has for the object's name.
 func (c *choice) ours(name string, ids ...string) bool {
 	if c.options.Name != nil {
 		return c.options.Name.MatchString(name)

@@ -201,7 +201,7 @@ func symbolName(shown string) string {
 	return shown
 }
 
-// enter returns the object with a name, which it creates if it is new.
+// enter returns the object with a name. It creates the object at the first use of the name.
 func (r *callgrindReader) enter(name string) *Object {
 	o := r.objects[name]
 	if o == nil {
@@ -268,7 +268,8 @@ func numberOrHex(c *lines.Columns) uint64 {
 	return c.Uint(10)
 }
 
-// cost parses a cost line: positions, then counts. The last counts may be missing.
+// cost parses a cost line: the positions, and then the counts. Missing counts at the end of the
+// line are 0.
 func (r *callgrindReader) cost() error {
 	c := lines.Columns{Reader: r.Reader}
 	r.address = r.position(&c)
@@ -314,7 +315,8 @@ func (r *callgrindReader) addOwn(count uint64) {
 	r.addCost(count)
 }
 
-// addCost adds count executions of the instruction at the current address.
+// addCost adds count executions of the instruction at the current address to the Set and the
+// report.
 func (r *callgrindReader) addCost(count uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, count)
 	r.object.Samples = saturating.Add(r.object.Samples, count)

@@ -181,8 +181,8 @@ func newEventSamples(name string, format Format, o *Options) *eventSamples {
 }
 
 // noteBurst counts the bursts of a recording by steps, see [Report.Bursts]. A sample begins a new
-// burst if it is of another thread, or more than sameBurst later: samples of one burst are written
-// at once, and bursts are at least some 100 us apart.
+// burst if it is of another thread than the sample before, or more than sameBurst later. All
+// samples of a burst are written at once, and bursts are at least 100 us apart.
 func (c *eventSamples) noteBurst(s *perfdata.Sample) {
 	const sameBurst = 50_000 // nanoseconds
 	if c.steps && (s.TID != c.tid || s.Time > c.time+sameBurst || s.Time == 0) {
@@ -202,8 +202,8 @@ func (c *eventSamples) noteWithin() {
 	c.found = true
 }
 
-// decide sets used: an event that the user named is used, and otherwise any event that may count
-// execution.
+// decide sets c.used. If the user named an event, only that event is used. Otherwise each event
+// that may count execution is used.
 func (c *eventSamples) decide(o *Options) {
 	c.used = c.report.Counts != CountsOther
 	if o.Event != "" {
@@ -223,10 +223,10 @@ func (c *eventSamples) count(o *object) *objectCount {
 	return &c.objects[o.number]
 }
 
-// sampled counts a sample for the mapped file that contains its address.
+// sampled adds a sample to the count of the mapped file o, which contains the sample's address.
 func (c *eventSamples) sampled(o *object) { c.count(o).samples++ }
 
-// entered counts a branch for the mapped file that contains its target.
+// entered adds a branch to the count of the mapped file o, which contains the branch's target.
 func (c *eventSamples) entered(o *object) { c.count(o).branches++ }
 
 // samplesOf returns the eventSamples of a sample's event.
@@ -274,9 +274,9 @@ func (p *perfCollector) join(c *eventSamples) *eventSamples {
 	return c
 }
 
-// better reports whether the samples of one event are preferred to those of another. The criteria,
-// most important first: they are in the binary, the event is known to count execution, and its
-// stacks have all kinds of branches.
+// better reports whether the samples of event c are preferred to those of event other. The
+// criteria, most important first: samples are in the binary, the event is known to count execution,
+// and branch stacks have all kinds of branches.
 func (c *eventSamples) better(other *eventSamples) bool {
 	rank := func(c *eventSamples) (rank int) {
 		for _, is := range []bool{!c.set.Empty() || len(c.links) > 0, c.report.Counts == CountsExecution, c.report.Branches > 0 && c.report.Filter == "", c.report.Samples > 0} {

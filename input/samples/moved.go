@@ -79,8 +79,8 @@ func (m *perfMaps) adopt(s *space) {
 	}
 }
 
-// replaces reports whether an anonymous mapping takes the place of old, a mapping of a file's code.
-// The anonymous mapping may extend beyond old to the end of a huge page.
+// replaces reports whether an anonymous mapping takes the place of the mapping old, which contains
+// the code of a file. It may extend beyond old, to the end of a huge page.
 func (at *mapping) replaces(old *mapping) bool {
 	const hugePage = 2 << 20
 	return old != nil && !old.anonymous && old.object == old.file && at.start >= old.start && at.end <= (old.end+hugePage-1)&^(hugePage-1)

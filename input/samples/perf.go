@@ -213,8 +213,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 }
 
-// address adds the address at which a sample was taken to the Set. It reports whether the address
-// is in the binary.
+// address adds the address of a sample to the Set. It reports whether the address is in the binary.
 func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	at := p.maps.find(process, s.IP)
 	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
@@ -241,8 +240,8 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	return true
 }
 
-// place adds mappings of the binary's code for an input without mappings, base bytes above the
-// addresses that the linker assigned.
+// place adds mappings of the binary's code, for an input without mappings. The code was loaded base
+// bytes above the addresses that the linker assigned.
 func (p *perfCollector) place(base uint64) {
 	b := p.maps.choice.binary
 	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
@@ -347,8 +346,9 @@ func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (withi
 	return within
 }
 
-// recordedCalls adds the calls of a call stack that the processor recorded, innermost first. The
-// source of an entry is the call instruction itself, not the address that it returns to.
+// recordedCalls adds the calls of a sample's call stack that the processor recorded, innermost
+// first. The source of an entry is the address of the call instruction, not the address to which
+// the call returns.
 func (p *perfCollector) recordedCalls(s *perfdata.Sample, process *space) {
 	in := p.ours(process, s.IP)
 	if s.Mode == perfdata.ModeKernel {
@@ -419,9 +419,9 @@ func (s *Set) addBranch(from, to place, n uint64) {
 // of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
 const maxContext = 1<<64 - 4095
 
-// chain adds the calls of a sample's call chain, innermost first. The first number after a mark is
-// the address of the instruction that ran. The others are return addresses, so the byte before each
-// of them is in the call instruction.
+// chain adds the calls of a sample's call chain, innermost first, to the Set. The first address
+// after a mark (see maxContext) is that of the instruction that ran. The other addresses are return
+// addresses, so the byte before each of them is in the call instruction.
 func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	known, calls := false, false
 	var in place // the function that is called, if that is known
@@ -467,8 +467,8 @@ func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
 	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
 }
 
-// landed adds a branch that Arm's SPE recorded: the code at its target ran, even if the branch was
-// not taken.
+// landed adds a branch b that Arm's SPE recorded. from and to are its places in the binary. The
+// code at the target ran, even if the branch was not taken.
 func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	if !to.inside {
 		return

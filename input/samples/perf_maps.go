@@ -33,8 +33,8 @@ type perfMaps struct {
 	processes map[int32]*space
 	threads   map[int32]int32 // their processes, as far as mappings and forks tell
 
-	// everywhere has the mappings of all processes, for samples without a process. Later mappings
-	// replace earlier ones.
+	// everywhere contains the mappings of all processes, for samples whose process is unknown.
+	// Later mappings replace earlier ones at the same addresses.
 	everywhere *space
 
 	seen             bool // a mapping of a process was added
@@ -131,8 +131,8 @@ func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 	return r.PageOffset - r.Start
 }
 
-// own returns the mappings of a process so that the caller can change them. A process that shares
-// them with its parent or child gets a copy.
+// own returns the mappings of a process, which the caller may change. If the process shares them
+// with its parent or child, own first makes a copy.
 func (m *perfMaps) own(pid int32) *space {
 	s := m.processes[pid]
 	switch {
@@ -147,8 +147,8 @@ func (m *perfMaps) own(pid int32) *space {
 	return s
 }
 
-// exec handles a new name of a thread. If the process has executed another program, exec drops its
-// mappings.
+// exec handles the record of a thread's new name. If the process has executed another program, exec
+// drops the mappings of the process.
 func (m *perfMaps) exec(r *perfdata.Comm) {
 	m.threads[r.TID] = r.PID
 	if r.Exec {

@@ -107,7 +107,7 @@ func (p *pprofReader) read() error {
 	return nil
 }
 
-// readHead reads the types of values, the sampling period and the mappings.
+// readHead reads the types of values, the sampling period and the mappings of the profile.
 func (p *pprofReader) readHead() error {
 	for f, err := range p.data.fields() {
 		if err != nil {
@@ -201,7 +201,8 @@ func (p *pprofReader) readSamples() error {
 	return nil
 }
 
-// divide converts sums of values to numbers of samples. period is the value of one sample.
+// divide converts the sums of values in p.leaves and p.calls to numbers of samples. period is the
+// value of one sample.
 func (p *pprofReader) divide(period uint64) {
 	p.report.Samples = 0
 	for location, sum := range p.leaves {
@@ -311,9 +312,10 @@ func (p *pprofReader) readLocations() error {
 	return nil
 }
 
-// called adds n samples of a call. Some profilers give a caller's return address, and some an
-// address within the call, most often its last byte. In both cases the byte before is in the call,
-// because no call is shorter than two bytes.
+// called adds n samples to the Set's calls, for the call c between two locations. Some profilers
+// store the return address of a caller, and others an address within the call instruction, mostly
+// its last byte. In both cases the byte before the address is in the call instruction, because it
+// has at least two bytes.
 func (p *pprofReader) called(c pprofCall, n uint64) {
 	from, in := p.places[c.from], p.places[c.in]
 	from.offset--

@@ -115,7 +115,7 @@ func count(c *lines.Columns) uint64 {
 	return c.Uint(10)
 }
 
-// spot reads an address and converts it to a file offset if it is in the binary.
+// spot reads an address of a line, and converts it to a file offset if it is in the binary.
 func (r *preAggregatedReader) spot(c *lines.Columns) spot {
 	c.Blanks()
 	for _, unknown := range []string{"-1", "ffffffffffffffff"} {
@@ -140,7 +140,7 @@ func (r *preAggregatedReader) spot(c *lines.Columns) spot {
 	return s
 }
 
-// sample adds n samples to the report, for the file that contains a spot.
+// sample adds n samples to the report. The samples were taken at the address at.
 func (r *preAggregatedReader) sample(at spot, n uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, n)
 	if at.ours {

@@ -86,7 +86,7 @@ type Effort struct {
 	Stopped   uint64 `json:"stopped"`   // time for which they were stopped, in nanoseconds
 }
 
-// counts returns pointers to the numbers of a report, so that reports can be added up.
+// counts returns pointers to all numbers of a report, in a fixed order, for adding up two reports.
 func (r *Report) counts() []*uint64 {
 	e := &r.Effort
 	return []*uint64{

@@ -140,8 +140,8 @@ func isComment(line []byte) bool {
 
 func isContext(line []byte) bool { return bytes.HasPrefix(line, []byte("[")) }
 
-// comments reads the comments after the lists. It reports whether lists of another calling context
-// follow. The first line of any further lists is held.
+// comments reads the comments after the lists. It reports whether the lists of another calling
+// context follow. It holds the first line of any lists that follow for the next call of next.
 func (t *textReader) comments(b *textBlock) (context bool, err error) {
 	for {
 		if err := t.next(); err == io.EOF {

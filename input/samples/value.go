@@ -24,7 +24,7 @@ var timeUnits = map[string]uint64{
 func (v valueType) nanoseconds() uint64 { return timeUnits[strings.ToLower(v.unit)] }
 
 // countsSamples reports whether a value is a number of samples. The type of the sampling period
-// then says what was sampled.
+// then says what the profiler sampled.
 func (v valueType) countsSamples() bool {
 	switch strings.ToLower(v.name) {
 	case "samples", "sample", "count", "events", "event", "":
@@ -64,8 +64,8 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrNoEvent, listed(types), of)
 }
 
-// countsOf says what a value of a profile counts: execution, unless the user asked for a type of
-// values by name.
+// countsOf says what the values of a profile count. They count execution, unless the user asked for
+// a type of values by name.
 func (c choice) countsOf(v valueType) Counts {
 	if c.options.Event != "" && !v.countsSamples() {
 		return countsOf(v.name)

@@ -197,8 +197,8 @@ func copyMemory(c *call, to, from, n uint64) uint64 {
 	return to
 }
 
-// span returns how many bytes at the beginning of the string text are in a set, or are not in it if
-// in is false.
+// span returns the number of bytes at the beginning of the string text that are in the string set,
+// or that are not in set if in is false.
 func span(c *call, text, set uint64, in bool) (n uint64) {
 	var of [256]bool
 	for _, b := range c.text(set, maxString) {

@@ -186,7 +186,8 @@ func (m *Memory) ReadAhead(addresses []uint64) {
 	}
 }
 
-// Used appends the addresses of the pages that the simulation has copied and accessed.
+// Used appends to to the addresses of the pages that the simulation has copied from the process and
+// accessed.
 func (m *Memory) Used(to []uint64) []uint64 {
 	for a, p := range m.pages {
 		if p.constant == nil && p.used {
@@ -196,7 +197,8 @@ func (m *Memory) Used(to []uint64) []uint64 {
 	return to
 }
 
-// Bytes copies memory as the simulation has left it, and returns the number of bytes copied.
+// Bytes copies memory at an address to to, with the changes that the simulation has made. It
+// returns the number of bytes copied, which is less than len(to) if memory cannot be read.
 func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	for n < len(to) {
 		from := m.At(address + uint64(n))
@@ -208,7 +210,8 @@ func (m *Memory) Bytes(address uint64, to []byte) (n int) {
 	return n
 }
 
-// Write changes the copy of the memory. It returns false for memory whose content does not change.
+// Write changes the copy of the memory at an address. It returns false if the memory cannot be
+// read, or if its content never changes.
 func (m *Memory) Write(address uint64, from []byte) bool {
 	for len(from) > 0 {
 		to := m.At(address)
@@ -231,8 +234,7 @@ func (m *Memory) Load(address uint64, size int) (uint64, bool) {
 	return binary.LittleEndian.Uint64(word[:]), n == size
 }
 
-// Store writes a number of up to 8 bytes into the copy of the memory. It returns false for memory
-// that does not change.
+// Store writes a number of up to 8 bytes into the copy of the memory. It returns false like Write.
 func (m *Memory) Store(address uint64, size int, v uint64) bool {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], v)

@@ -3,8 +3,8 @@ package simulate
 // A Vector is 128 bits of a vector register, the low half first.
 type Vector [2]uint64
 
-// place returns the position of element i, for elements of size bytes: the half of the vector, the
-// lowest bit in the half, and a mask of an element's bits.
+// place returns the position of element i in a vector of elements of size bytes: the half of the
+// vector, the lowest bit of the element in this half, and a mask with the bits of an element.
 func place(size, i int) (half, shift int, mask uint64) {
 	at := 8 * size * i
 	return at >> 6, at & 63, ^uint64(0) >> (64 - 8*size)

@@ -42,8 +42,8 @@ type burst struct {
 	at      []int // for each branch of stack, how many instructions were simulated up to it
 }
 
-// moment picks a running thread and makes a burst of it, if there is one. Then it plans the next
-// moment.
+// moment runs at each random time that the schedule has planned. It picks a running thread, if
+// there is one, stops the thread and records a burst. Then it plans the next time.
 func (t *tracer) moment(now int64) {
 	th, picked, running := t.pick()
 	if th == nil {
@@ -73,7 +73,8 @@ func (t *tracer) moment(now int64) {
 	t.schedule.add(clock(), float64(cost))
 }
 
-// miss counts a moment at which a thread ran, but could not be stopped for a burst.
+// miss counts a planned burst that did not take place, because the picked thread ran but could not
+// be stopped.
 func (t *tracer) miss(th *thread) {
 	t.stats.Missed++
 	if !th.sampled {
@@ -85,9 +86,10 @@ func (t *tracer) miss(th *thread) {
 // maxPicks limits how many threads are checked at one moment to find a running thread.
 const maxPicks = 32
 
-// pick returns one of the threads that run or wait for a processor, each with the same probability,
-// and on which processor it ran last. It returns nil if it finds none, or if no burst may start.
-// running is how many threads run, at most the number of processors.
+// pick returns a thread that runs or waits for a processor, chosen at random with equal
+// probabilities, and the processor on which it ran last. It returns nil if it finds no such thread,
+// or if no burst may start. running is the number of running threads, at most the number of
+// processors.
 func (t *tracer) pick() (picked *thread, at activity, running int) {
 	n, most := len(t.order), t.processors.Count()
 	if t.stopping.Load() || t.out.isFull() {
@@ -112,8 +114,8 @@ func (t *tracer) pick() (picked *thread, at activity, running int) {
 	return picked, at, running
 }
 
-// run makes the burst: it stops the thread, simulates it, lets it run on and writes the samples. It
-// returns for how long the thread was stopped, in nanoseconds.
+// run stops the thread, simulates the instructions that it will execute next, lets it run on, and
+// writes the samples. It returns the time for which the thread was stopped, in nanoseconds.
 func (b *burst) run() int64 {
 	if ptrace(unix.PTRACE_INTERRUPT, b.th.tid, 0, 0) != nil || !b.await() {
 		b.miss(b.th)
@@ -140,9 +142,9 @@ func (b *burst) run() int64 {
 	return cost
 }
 
-// await waits until the thread has stopped, and handles the events of all other threads meanwhile.
-// It returns false if the thread has stopped for another reason than the burst, or has ended. If
-// the interrupt of the burst stops the thread later, that is handled as an event.
+// await waits until the thread has stopped for the burst, and meanwhile handles the events of all
+// other threads. It returns false if the thread has stopped for another reason, or has ended. The
+// tracer then handles the stop for the burst as an event when it comes.
 func (b *burst) await() bool {
 	for {
 		b.alarm.set(alarmRepeat)
@@ -167,8 +169,8 @@ func isInterrupt(s unix.WaitStatus) bool {
 	return s.Stopped() && int(s)>>16 == unix.PTRACE_EVENT_STOP && s.StopSignal() == unix.SIGTRAP
 }
 
-// start copies the registers of the thread, and reports whether the simulation can start where the
-// thread has stopped.
+// start copies the registers of the stopped thread to the simulated processor. It reports whether
+// the simulation can start at the thread's next instruction.
 func (b *burst) start() bool {
 	var r registers
 	if !r.read(b.th.tid) {
@@ -189,8 +191,8 @@ func (b *burst) start() bool {
 	return len(b.lengths) > 0 && (call || !r.endsFault(c))
 }
 
-// resetMemory makes the simulation read the memory of the thread, and drops what it read from
-// another one.
+// resetMemory prepares the simulated memory for the burst's thread. It drops the memory of earlier
+// bursts, except for pages that do not change.
 func (b *burst) resetMemory() {
 	m := &b.cpu.Memory
 	m.Reset()
@@ -245,7 +247,8 @@ const (
 	maxCut    = 50
 )
 
-// placeOf returns the place of an address. ok is false if no file is mapped at the address.
+// placeOf returns the file and the file offset that are mapped at an address. ok is false if no
+// file is mapped there.
 func (b *burst) placeOf(address uint64) (place, bool) {
 	m := b.mapping(address)
 	if m == nil || m.file == (fileID{}) {
@@ -254,11 +257,11 @@ func (b *burst) placeOf(address uint64) (place, bool) {
 	return place{m.file, address - m.Start + m.PageOffset}, true
 }
 
-// cut is called when the simulation cannot execute the instruction before an address, mostly a
-// system call. It stores how many instructions each sample still lacks. If a later moment finds the
-// thread in the kernel, the thread stops at the end of its call. The burst that begins there
-// simulates the missing instructions, and no more. So code after a call is sampled as often as it
-// runs, however long the call takes.
+// cut is called when the simulation ends early, mostly before a system call. address is the address
+// of the next instruction. cut stores how many instructions each sample of the burst still lacks.
+// If a later burst stops a thread at the end of the system call, at this address, that burst
+// simulates the missing instructions, and no more. So code after a system call is sampled as often
+// as it runs, however long the call takes.
 func (b *burst) cut(address uint64) {
 	at, ok := b.placeOf(address)
 	if !ok || len(b.unfinished) >= maxPlaces && b.unfinished[at] == nil {
@@ -316,7 +319,8 @@ func (b *burst) follow(deadline int64) {
 	}
 }
 
-// taken adds a taken branch to the stack, unless both of its ends are in code that is not recorded.
+// taken adds a taken branch to the burst, unless both its source and its target are in code that is
+// not recorded.
 func (b *burst) taken(from, to uint64) {
 	if b.isRecorded(from) || b.isRecorded(to) {
 		b.stack, b.at = append(b.stack, perfdata.Branch{From: from, To: to}), append(b.at, b.walked)
@@ -338,7 +342,7 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 }
 
 // sample writes the branches of the burst as samples, each with its newest branch first. It returns
-// false if there are no branches.
+// false if the burst has no branches.
 func (b *burst) sample() (found bool) {
 	b.branches = b.stack
 	for _, length := range b.lengths {

@@ -12,8 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,23 +39,21 @@ type request struct {
 // A reply answers a request. The last reply, at the end of the recording, has the Stats.
 type reply struct {
 	Error string `json:",omitempty"`
-	Class string `json:",omitempty"` // which of the errors of this package, if any
+	Class int    `json:",omitempty"` // index in errorClasses
 	Stats *Stats `json:",omitempty"`
 }
 
+// errorClasses lists the errors that Session.ask returns in the same class as the tracer. Index 0
+// is any other error.
+var errorClasses = []error{nil, ErrTraced, ErrNotPermitted, unix.ESRCH}
+
 // replyTo returns the reply that reports an error, or success.
-func replyTo(err error) reply {
-	switch {
-	case err == nil:
-		return reply{}
-	case errors.Is(err, ErrTraced):
-		return reply{Error: err.Error(), Class: ErrTraced.Error()}
-	case errors.Is(err, ErrNotPermitted):
-		return reply{Error: err.Error(), Class: ErrNotPermitted.Error()}
-	case errors.Is(err, unix.ESRCH):
-		return reply{Error: err.Error(), Class: unix.ESRCH.Error()}
+func replyTo(err error) (r reply) {
+	if err != nil {
+		r.Error = err.Error()
+		r.Class = max(0, slices.IndexFunc(errorClasses, func(class error) bool { return errors.Is(err, class) }))
 	}
-	return reply{Error: err.Error()}
+	return r
 }
 
 // err returns the error that replyTo has put into a reply.
@@ -63,14 +61,17 @@ func (r *reply) err() error {
 	if r.Error == "" {
 		return nil
 	}
-	for _, class := range []error{ErrTraced, ErrNotPermitted, unix.ESRCH} {
-		if r.Class == class.Error() {
-			rest := strings.TrimSuffix(strings.TrimSuffix(r.Error, class.Error()), ": ")
-			return fmt.Errorf("%s: %w", rest, class)
-		}
-	}
-	return errors.New(r.Error)
+	return &tracerError{r.Error, errorClasses[r.Class]}
 }
+
+// A tracerError is an error of the tracer's process.
+type tracerError struct {
+	text  string
+	class error // of errorClasses, or nil
+}
+
+func (e *tracerError) Error() string { return e.text }
+func (e *tracerError) Unwrap() error { return e.class }
 
 // A Session is a running tracer. It is not safe for concurrent use, but Stop may be called at any
 // time.

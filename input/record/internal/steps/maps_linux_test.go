@@ -27,7 +27,7 @@ func TestParseMapping(t *testing.T) {
 	}
 }
 
-// Libraries of the C and C++ run time are not recorded, nor is code without a file.
+// isRecorded returns false for libraries of the C and C++ run time, and for code without a file.
 func TestIsRecorded(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/usr/bin/prog": true, "/usr/lib/libpython3.11.so.1.0": true, "/opt/my lib.so": true, "/usr/bin/prog (deleted)": true,

@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// takesMemory joins a control group and allocates until the kernel kills a process of the group,
-// usually this one.
+// takesMemory is a C program that joins a control group and allocates memory until the kernel kills
+// a process of the group, usually this one.
 const takesMemory = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// memoryGroup creates a control group with a memory limit. It skips the test if it cannot.
+// memoryGroup creates a control group with a memory limit in bytes. It returns the path of the file
+// to which process IDs are written to join the group. It skips the test if it cannot create the
+// group.
 func memoryGroup(t *testing.T, bytes int) (processes string) {
 	name := fmt.Sprintf("afdo-test-%d-%d", os.Getpid(), rand.Uint32())
 	for _, c := range []struct{ parent, limit, swap string }{
@@ -57,7 +59,7 @@ func memoryGroup(t *testing.T, bytes int) (processes string) {
 	return ""
 }
 
-// set writes a number into a file of the kernel, which exists.
+// set writes a number into an existing file of the kernel.
 func set(path string, value int) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -67,8 +69,9 @@ func set(path string, value int) error {
 	return errors.Join(err, f.Close())
 }
 
-// A program survives when the memory limit of a control group kills the recorder, the tracer, or
-// another process of the group. The program is not in the group, since the kernel may kill it too.
+// A recorded program survives when the memory limit of a control group makes the kernel kill the
+// recorder, the tracer, or another process of the group. The program itself is not in the group,
+// because the kernel may kill it too.
 func TestMemoryLimit(t *testing.T) {
 	v, hog := newVictim(t), build(t, takesMemory)
 	processes := memoryGroup(t, 32<<20)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A full outbox drops records, and has room for the report of how many.
+// A full outbox drops records. It then has room for one record with the number of dropped records.
 func TestOutboxReportsDropped(t *testing.T) {
 	from, to := io.Pipe()
 	o := newOutbox(to)

@@ -26,8 +26,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// many starts threads, forks, vforks and executes itself. All of them compute, and the sum shows
-// whether each has done so.
+// many is a C program that starts threads, forks, vforks and executes itself. Each thread and
+// process adds to a sum that the program prints, so a wrong sum shows that one of them failed.
 const many = `
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -55,8 +55,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// requireSameOutput runs a command without and with a recording, and compares the outputs. It
-// returns the recording with the most bursts.
+// requireSameOutput runs a command without a recording, and several times with one. It compares the
+// outputs. It returns the recording with the most bursts.
 func requireSameOutput(t *testing.T, rounds int, c Config, command ...string) (best *recorded) {
 	t.Helper()
 	want, err := exec.Command(command[0], command[1:]...).Output()
@@ -75,8 +75,8 @@ func requireSameOutput(t *testing.T, rounds int, c Config, command ...string) (b
 	return best
 }
 
-// Threads and processes are followed from their start to their end, and compute what they would
-// compute otherwise.
+// The recording contains the start and the end of each thread and process of a program, and the
+// program prints the same result as without a recording.
 func TestThreadsAndProcesses(t *testing.T) {
 	program := build(t, many, "-pthread")
 	r := requireSameOutput(t, testenv.Rounds(1, 20, 100), Config{Overhead: 0.5}, program, "4", "8", "500000")
@@ -103,7 +103,7 @@ func TestThreadsAndProcesses(t *testing.T) {
 	assert.Equal(t, []int{4, 8, 6}, []int{threads, forks, execs})
 }
 
-// Many threads, and many short processes.
+// The program many is recorded with many threads, and with many short processes.
 func TestMany(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, many, "-pthread")
@@ -111,8 +111,8 @@ func TestMany(t *testing.T) {
 	requireSameOutput(t, testenv.Rounds(1, 1, 100), Config{}, program, "0", "1000", "100000")
 }
 
-// expensive executes the instructions and functions that take longest to simulate, after a loop in
-// which bursts begin.
+// expensive is a C program that executes the instructions and library functions that take longest
+// to simulate. A loop before each of them makes bursts begin there.
 const expensive = `
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// No burst needs more processor time than a thread may be stopped.
+// No burst needs more processor time than the longest time for which a thread may be stopped.
 func TestStopsAreShort(t *testing.T) {
 	r := launchAndWait(t, Config{Overhead: 1, Length: 1_000_000}, exec.Command(build(t, expensive, "-fno-builtin"), "1000"))
 	t.Logf("%+v", *r.stats)
@@ -141,8 +141,8 @@ func TestStopsAreShort(t *testing.T) {
 	assert.GreaterOrEqual(t, r.stats.Stopped, r.stats.Longest)
 }
 
-// signals counts its own signals: one of a timer each millisecond, one per loop, and traps. On x86,
-// it also executes single steps by itself.
+// signals is a C program that counts the signals that it gets: from a timer each millisecond, one
+// in each round of a loop, and traps. On x86, it also executes single steps of its own code.
 const signals = `
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -190,14 +190,15 @@ int main(int argc, char **argv) {
 }
 `
 
-// Signals arrive as they would without a recording, traps of the program as well, and a signal mask
-// stays as it is.
+// A recorded program gets all of its signals, including traps of its own, and its signal mask does
+// not change.
 func TestSignals(t *testing.T) {
 	program := build(t, signals)
 	requireSameOutput(t, testenv.Rounds(1, 8, 30), Config{Overhead: 0.5}, program, "5000")
 }
 
-// A program that is stopped and continued stays stopped in between, and loses nothing.
+// A recorded program that gets SIGSTOP stays stopped until it gets SIGCONT, and then continues
+// without a loss.
 func TestGroupStop(t *testing.T) {
 	program := build(t, knownLoop)
 	s, err := Start(Config{Overhead: 0.5})
@@ -220,7 +221,8 @@ func TestGroupStop(t *testing.T) {
 	assert.NotEmpty(t, out.String())
 }
 
-// A process that runs is recorded with all its threads, and goes on when the recording ends.
+// A recording of a running process contains all of its threads. The process continues when the
+// recording ends.
 func TestAttach(t *testing.T) {
 	program := build(t, many, "-pthread")
 	want, err := exec.Command(program, "3", "0", "400000000").Output()
@@ -260,7 +262,7 @@ func TestAttach(t *testing.T) {
 	_, _ = s.Wait()
 }
 
-// A process with a debugger is refused, and stays with the debugger.
+// Attach returns ErrTraced for a process with a debugger, and the debugger stays attached.
 func TestDebugger(t *testing.T) {
 	cmd := exec.Command("sleep", "100")
 	require.NoError(t, cmd.Start())
@@ -279,7 +281,7 @@ func TestDebugger(t *testing.T) {
 	_, _ = s.Wait()
 }
 
-// A command that cannot be executed gives the error of execve.
+// For a command that cannot be executed, Begin returns the error of execve.
 func TestNoCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, []byte("no program"), 0o700))
@@ -295,7 +297,8 @@ func TestNoCommand(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Programs that cannot be simulated are refused before they run.
+// Launch and Attach return ErrUnsupported for programs whose instructions cannot be simulated,
+// before such a program runs.
 func TestUnsupportedMachine(t *testing.T) {
 	if unsupportedMachine == elf.EM_NONE {
 		t.Skip("all programs of this system can be simulated")
@@ -311,7 +314,8 @@ func TestUnsupportedMachine(t *testing.T) {
 	_, _ = s.Wait()
 }
 
-// killedVariable makes the test binary a recorder of the command in its value.
+// killedVariable is an environment variable. If it is set, the test binary records the command in
+// its value.
 const killedVariable = "AFDO_TEST_STEPS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -322,7 +326,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recordForever records a command as a program that will be killed.
+// recordForever records a command until this process is killed.
 func recordForever(command []string) int {
 	s, err := Start(Config{Overhead: 0.9})
 	if err != nil {
@@ -341,7 +345,8 @@ func recordForever(command []string) int {
 	return 0
 }
 
-// writesResult computes, and writes its result into a file at the very end.
+// writesResult is a C program that computes for a while, and writes its result into a file at the
+// end.
 const writesResult = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,7 +360,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// A victim is a program that writes a result while a process records it that will be killed.
+// A victim is a program that computes a result while another process records it. The test kills the
+// other process.
 type victim struct {
 	t               *testing.T
 	program, result string
@@ -374,7 +380,7 @@ func newVictim(t *testing.T) *victim {
 	return v
 }
 
-// start starts the recorder and the program.
+// start starts the recorder, which starts the program.
 func (v *victim) start() {
 	require.NoError(v.t, os.Remove(v.result))
 	v.recorder = exec.Command(os.Args[0])
@@ -389,7 +395,8 @@ func (v *victim) start() {
 	}
 }
 
-// requireSurvival waits for the recorder and the program, and compares its result.
+// requireSurvival waits for the end of the recorder and of the program. It checks that the program
+// has written the right result.
 func (v *victim) requireSurvival(round int) {
 	_ = v.recorder.Wait()
 	require.Eventually(v.t, func() bool { return !isAlive(v.pid) }, time.Minute, time.Millisecond)
@@ -398,8 +405,9 @@ func (v *victim) requireSurvival(round int) {
 	require.Equal(v.t, v.want, string(got))
 }
 
-// A program survives its recorder, whenever that is killed: alone, with its process group, or the
-// tracer alone. The recording takes 90% of the time, so that most kills come in a burst.
+// A program survives when its recorder is killed at a random time: the recorder alone, its process
+// group, or the tracer alone. The program is stopped for 90% of the time, so most kills occur
+// during a burst.
 func TestKilledRecorder(t *testing.T) {
 	v := newVictim(t)
 	for i := range testenv.Rounds(3, 45, 600) {
@@ -413,14 +421,14 @@ func TestKilledRecorder(t *testing.T) {
 	}
 }
 
-// isAlive reports whether a process exists and has not ended.
+// isAlive reports whether a process exists and is not a zombie.
 func isAlive(pid int) bool {
 	state := statusField(pid, "State")
 	return state != "" && state[0] != 'Z'
 }
 
-// sequences increments a counter in a restartable sequence, as tcmalloc does. A recording that
-// stopped within the sequence each time would make it endless.
+// sequences is a C program that increments a counter in a restartable sequence, as tcmalloc does.
+// If a recording stopped the thread within each attempt, the sequence would never end.
 const sequences = `
 #define _GNU_SOURCE
 #include <stdio.h>

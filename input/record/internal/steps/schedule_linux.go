@@ -48,17 +48,16 @@ func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
 	return s
 }
 
-// add charges the cost of a burst, in nanoseconds, and plans the next moment.
+// add charges the cost of a burst to the budget, in nanoseconds, and plans the next moment.
 func (s *schedule) add(now int64, cost float64) {
 	s.spent += cost
 	s.cost += costShare * (cost - s.cost)
 	s.ran(now, 1)
 }
 
-// miss plans the next moment after a moment without a burst. The tracer had not stopped the chosen
-// thread before that began to wait or moved to another processor. Or fewer threads ran than at
-// busier moments, and this one was left out by chance, so that each thread counts the same at all
-// moments.
+// miss plans the next moment after a moment without a burst, although a thread ran. Either the
+// thread could not be stopped, or the moment was skipped at random because fewer threads ran than
+// at other moments. Such skipping gives each running thread the same number of bursts.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {
@@ -67,7 +66,7 @@ func (s *schedule) ran(now int64, hit float64) {
 	s.plan(now)
 }
 
-// charge charges the cost of a stop outside of bursts, in nanoseconds.
+// charge charges the cost of a stop outside of bursts to the budget, in nanoseconds.
 func (s *schedule) charge(cost float64) { s.other += cost }
 
 // plan chooses the random time of the next moment.

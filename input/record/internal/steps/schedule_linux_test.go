@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The budget is spent, and not more, also if most moments find a thread that cannot be stopped.
+// A schedule uses up its budget and does not exceed it, also if most moments find a thread that
+// cannot be stopped.
 func TestScheduleSpendsBudget(t *testing.T) {
 	for _, hits := range []float64{1, 0.3} {
 		random := rand.New(rand.NewPCG(1, 1))

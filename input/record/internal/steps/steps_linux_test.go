@@ -24,7 +24,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A recorded is what a session has recorded.
+// A recorded contains the records and the statistics of a session that has ended.
 type recorded struct {
 	stats   *Stats
 	records []any // values of the types of perfdata, or *perfdata.Sample
@@ -32,7 +32,7 @@ type recorded struct {
 	err     error // of the command
 }
 
-// samples returns the samples.
+// samples returns the samples among the records.
 func (r *recorded) samples() []*perfdata.Sample {
 	var list []*perfdata.Sample
 	for _, record := range r.records {
@@ -43,7 +43,7 @@ func (r *recorded) samples() []*perfdata.Sample {
 	return list
 }
 
-// skipUnlessTraceable skips a test if an error says that the machine does not permit tracing.
+// skipUnlessTraceable skips a test if err says that the machine does not permit tracing.
 func skipUnlessTraceable(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, ErrNotPermitted) {
@@ -52,7 +52,7 @@ func skipUnlessTraceable(t *testing.T, err error) {
 	require.NoError(t, err)
 }
 
-// launchAndWait records a command until it ends.
+// launchAndWait records a command from its start to its end.
 func launchAndWait(t *testing.T, c Config, cmd *exec.Cmd) *recorded {
 	t.Helper()
 	s, err := Start(c)
@@ -62,13 +62,13 @@ func launchAndWait(t *testing.T, c Config, cmd *exec.Cmd) *recorded {
 	return collect(t, s, cmd)
 }
 
-// collect reads the records of a session, and waits for the command if there is one.
+// collect reads the records of a session to their end. If cmd is not nil, it waits for the command.
 func collect(t *testing.T, s *Session, cmd *exec.Cmd) *recorded {
 	t.Helper()
 	return collectAfter(t, s, cmd, nil)
 }
 
-// collectAfter is collect after the first records were read.
+// collectAfter is collect for a session whose first records, data, were already read.
 func collectAfter(t *testing.T, s *Session, cmd *exec.Cmd, data []byte) *recorded {
 	t.Helper()
 	rest, err := io.ReadAll(s.Records())
@@ -102,7 +102,7 @@ func collectAfter(t *testing.T, s *Session, cmd *exec.Cmd, data []byte) *recorde
 	return r
 }
 
-// untilSample reads records up to the first sample.
+// untilSample reads the records of a session up to the first sample, and returns them.
 func untilSample(t *testing.T, s *Session) (data []byte) {
 	t.Helper()
 	for {
@@ -119,7 +119,7 @@ func untilSample(t *testing.T, s *Session) (data []byte) {
 	}
 }
 
-// build compiles a C program.
+// build compiles a C program and returns its path.
 func build(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "prog")
@@ -130,7 +130,8 @@ func build(t *testing.T, source string, flags ...string) string {
 	return program
 }
 
-// knownLoop runs a loop whose body has a branch that goes one way in 4 rounds, and a call in each.
+// knownLoop is a C program with a loop. A branch in the loop is taken in one of four rounds, and
+// each round has a call.
 const knownLoop = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +156,8 @@ func TestKnownLoop(t *testing.T) {
 	assertPeriodic(t, r.samples())
 }
 
-// assertPeriodic checks that all samples repeat the branches of 4 rounds of the loop.
+// assertPeriodic checks that the branches in each sample repeat those of four rounds of the loop in
+// knownLoop.
 func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
 	t.Helper()
 	require.NotEmpty(t, samples)
@@ -182,7 +184,8 @@ func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
 	assert.Fail(t, "the branches of the loop do not repeat")
 }
 
-// hasPeriod reports whether a list of branches repeats itself.
+// hasPeriod reports whether a list of branches consists of repetitions of its first branches,
+// period of them.
 func hasPeriod(list []perfdata.Branch, period int) bool {
 	for i := period; i < len(list); i++ {
 		if list[i] != list[i-period] {
@@ -192,8 +195,8 @@ func hasPeriod(list []perfdata.Branch, period int) bool {
 	return true
 }
 
-// newMemory spends most of its time in page faults of fill, and executes nearly all its
-// instructions in compute.
+// newMemory is a C program that spends most of its time in page faults of its function fill. It
+// executes nearly all of its instructions in the function compute.
 const newMemory = `
 #include <sys/mman.h>
 #include <stdlib.h>
@@ -207,7 +210,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// symbolOf returns the symbol of a function of a program.
+// symbolOf returns the symbol of a function in a program file.
 func symbolOf(t *testing.T, program, function string) elf.Symbol {
 	t.Helper()
 	file, err := elf.Open(program)
@@ -218,7 +221,8 @@ func symbolOf(t *testing.T, program, function string) elf.Symbol {
 	return symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })]
 }
 
-// samplesIn returns how many samples begin in a function of a program, and the number of samples.
+// samplesIn returns the number of samples that begin in a function of a program, and the number of
+// all samples.
 func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int) {
 	t.Helper()
 	f := symbolOf(t, program, function)
@@ -232,7 +236,8 @@ func samplesIn(t *testing.T, program, function string, r *recorded) (in, all int
 	return in, len(r.samples())
 }
 
-// Code that touches new memory is not recorded by the time that the kernel needs for that.
+// Code that causes page faults is sampled by the instructions that it executes, and not by the time
+// that the kernel needs for the faults.
 func TestPageFaults(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, newMemory, "-no-pie")
@@ -241,8 +246,8 @@ func TestPageFaults(t *testing.T) {
 	assert.LessOrEqual(t, inFill, all/2)
 }
 
-// slowlyFilled executes half of its instructions in slowly, which comes to a new page after some
-// 30,000 of them.
+// slowlyFilled is a C program that executes half of its instructions in the function slowly. This
+// function touches a new page after about 30,000 instructions.
 const slowlyFilled = `
 #include <sys/mman.h>
 #include <stdlib.h>
@@ -256,8 +261,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// Code that comes to new memory now and then is recorded like other code. Its share was 0.36 to
-// 0.44 of the samples when threads were stopped from another processor.
+// Code that touches a new page from time to time is sampled as often as other code. Its share
+// should be 0.5 of the samples. It was 0.36 to 0.44 when the tracer stopped threads from another
+// processor.
 func TestWorkOnNewMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, slowlyFilled, "-no-pie")
@@ -266,8 +272,8 @@ func TestWorkOnNewMemory(t *testing.T) {
 	assert.InDelta(t, 0.5, float64(in)/float64(all), 0.1)
 }
 
-// allocates executes as many instructions in build, which comes to a new page in malloc after some
-// 15,000 of them, as in walk, which uses no new memory.
+// allocates is a C program whose functions build and walk execute equally many instructions. build
+// calls malloc, which touches a new page after about 15,000 instructions. walk uses no new memory.
 const allocates = `
 #include <stdlib.h>
 struct node { struct node *next; long key; char pad[48]; };
@@ -281,8 +287,9 @@ __attribute__((noinline)) static long walk(struct node *l) { long sum = 0; for (
 int main(int argc, char **argv) { return walk(build(atol(argv[1]))) == 1; }
 `
 
-// Code that allocates is recorded like other code, although its page faults are in the C library.
-// Its share was 0.14 to 0.5 when threads were stopped from another processor.
+// Code that allocates memory is sampled as often as other code, although its page faults occur in
+// the C library. Its share should be 0.5 of the samples. It was 0.14 to 0.5 when the tracer stopped
+// threads from another processor.
 func TestAllocations(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, allocates, "-no-pie", "-O2")
@@ -292,9 +299,9 @@ func TestAllocations(t *testing.T) {
 	assert.InDelta(t, 0.5, in, 0.15)
 }
 
-// callsKernel executes as many instructions in each of four functions: without system calls,
-// between short calls after some 3,000 and 15,000 instructions, and between calls that take longer
-// than the instructions between them.
+// callsKernel is a C program with four functions that execute equally many instructions. One makes
+// no system calls. Two make short system calls, after about 3,000 and 15,000 instructions. One
+// makes system calls that take longer than the instructions between them.
 const callsKernel = `
 #include <fcntl.h>
 #include <stdlib.h>
@@ -319,8 +326,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// Code between frequent system calls is recorded as often as other code, and not by the time of the
-// calls.
+// Code between system calls is sampled by the instructions that it executes, and not by the time of
+// the system calls.
 func TestSystemCalls(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, callsKernel, "-no-pie")
@@ -335,8 +342,8 @@ func TestSystemCalls(t *testing.T) {
 	}
 }
 
-// takesTurns has phases of one thread and of two threads. Each thread executes as many
-// instructions.
+// takesTurns is a C program with alternating phases: one thread runs, then two threads run. Each
+// thread executes equally many instructions.
 const takesTurns = `
 #include <pthread.h>
 #include <stdlib.h>
@@ -355,8 +362,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// A phase of two threads is recorded twice as often as one of a single thread. Its share was 0.5
-// when moments did not depend on how many threads ran.
+// A phase of two threads gets twice as many samples as a phase of one thread. Before moments
+// depended on the number of running threads, both got equally many.
 func TestPhasesOfThreads(t *testing.T) {
 	testenv.NeedSweep(t)
 	if runtime.NumCPU() < 2 {
@@ -369,14 +376,15 @@ func TestPhasesOfThreads(t *testing.T) {
 	assert.InDelta(t, 2./3, in, 0.1)
 }
 
-// x87 has a loop that x87 instructions take part in.
+// x87 is a C program with a loop that executes x87 instructions, which are not simulated.
 const x87 = `
 #include <stdlib.h>
 volatile long double sum;
 int main(int argc, char **argv) { for (long i = atol(argv[1]); i > 0; i--) sum = sum * 0.5L + i; return 0; }
 `
 
-// The statistics show how many instructions bursts miss because one cannot be simulated.
+// The statistics contain how many instructions the bursts lack because an instruction could not be
+// simulated.
 func TestUnknownInstructions(t *testing.T) {
 	for source, low := range map[string]float64{x87: 0, knownLoop: 0.95} {
 		stats := launchAndWait(t, Config{Overhead: 1}, exec.Command(build(t, source), "30000000")).stats
@@ -386,8 +394,9 @@ func TestUnknownInstructions(t *testing.T) {
 	}
 }
 
-// callsLibrary executes as many instructions in alone as in calls, which calls the C library after
-// some 300 of them. Swab takes thousands, strtod asks for the mode of the floating-point unit.
+// callsLibrary is a C program whose functions alone and calls execute equally many instructions.
+// calls calls the C library after about 300 instructions: swab, which executes thousands, and
+// strtod, which reads the mode of the floating-point unit.
 const callsLibrary = `
 #include <stdlib.h>
 #include <unistd.h>
@@ -401,8 +410,8 @@ __attribute__((noinline)) static void calls(void) {
 int main(int argc, char **argv) { for (long n = atol(argv[1]); n > 0; n--) { alone(); calls(); } return 0; }
 `
 
-// Code between calls of the C library is recorded as often as other code. Its share was 0.1 when
-// bursts began in the program only and ended at strtod.
+// Code between calls of the C library is sampled as often as other code. Its share should be 0.5.
+// It was 0.1 when bursts began only in the program and ended at strtod.
 func TestLibraryCalls(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, callsLibrary, "-no-pie")
@@ -411,7 +420,7 @@ func TestLibraryCalls(t *testing.T) {
 	assert.InDelta(t, 0.5, in, 0.1)
 }
 
-// branchesIn returns the share of all branches that start in a function of a program.
+// branchesIn returns the share of all recorded branches whose source is in a function of a program.
 func branchesIn(t *testing.T, program, function string, r *recorded) float64 {
 	t.Helper()
 	f := symbolOf(t, program, function)

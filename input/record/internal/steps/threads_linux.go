@@ -42,7 +42,7 @@ type process struct {
 	known    map[known]bool
 }
 
-// A known is a mapping of a process that was already written to the recording.
+// A known identifies a mapping of a process that was already written to the recording.
 type known struct {
 	start, length, offset uint64
 	path                  string
@@ -113,11 +113,12 @@ func (t *tracer) closeFile(th *thread) {
 	}
 }
 
-// emit adds a record to the recording. Records that a perf.data file cannot hold are left out: a
-// path of more than 64 KiB, for one.
+// emit writes a record to the recording. It drops a record that a perf.data file cannot contain,
+// such as a mapping whose path has more than 64 KiB.
 func (t *tracer) emit(r perfdata.Record) { _ = t.writer.Write(r) }
 
-// event handles a change of a thread that wait has reported, and lets the thread continue.
+// event handles a change of a thread that wait has returned, such as its end, a signal or a new
+// child. It lets a stopped thread continue.
 func (t *tracer) event(tid int, status unix.WaitStatus) {
 	th := t.threads[tid]
 	if status.Exited() || status.Signaled() {
@@ -163,8 +164,8 @@ func (t *tracer) release(th *thread, signal int) {
 	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
 }
 
-// message returns the number that the kernel reports with the event that has stopped a thread, such
-// as the ID of a new thread.
+// message returns the number that the kernel provides for the event with which a thread has
+// stopped. For a new thread it is the thread's ID.
 func message(th *thread) int {
 	id, err := unix.PtraceGetEventMsg(th.tid)
 	if err != nil {

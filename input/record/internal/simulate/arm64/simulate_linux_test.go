@@ -25,7 +25,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/tracee"
 )
 
-// A stepped is a process that a test executes instruction by instruction.
+// A stepped is a process that a test executes one instruction at a time with ptrace.
 type stepped struct {
 	pid  int
 	regs unix.PtraceRegs
@@ -37,7 +37,8 @@ type stepped struct {
 	tls uint64
 }
 
-// set reads or writes a set of registers.
+// set reads or writes a set of registers of the process. request is PTRACE_GETREGSET or
+// PTRACE_SETREGSET.
 func (p *stepped) set(request, set int, data unsafe.Pointer, size uintptr) error {
 	vector := unix.Iovec{Base: (*byte)(data), Len: uint64(size)}
 	_, _, errno := syscall.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(p.pid), uintptr(set), uintptr(unsafe.Pointer(&vector)), 0, 0)
@@ -47,7 +48,8 @@ func (p *stepped) set(request, set int, data unsafe.Pointer, size uintptr) error
 	return nil
 }
 
-// all reads or writes all registers.
+// all reads or writes all registers of the process. request is PTRACE_GETREGSET or
+// PTRACE_SETREGSET.
 func (p *stepped) all(t *testing.T, request int) {
 	t.Helper()
 	require.NoError(t, p.set(request, 1, unsafe.Pointer(&p.regs), unsafe.Sizeof(p.regs)))
@@ -55,7 +57,8 @@ func (p *stepped) all(t *testing.T, request int) {
 	require.NoError(t, p.set(request, 0x401, unsafe.Pointer(&p.tls), unsafe.Sizeof(p.tls)))
 }
 
-// step executes one instruction, and returns the signal that has stopped the process.
+// step executes one instruction of the process. It returns the signal with which the process has
+// stopped, and whether the process has ended.
 func (p *stepped) step(t *testing.T) (signal unix.Signal, ended bool) {
 	t.Helper()
 	require.NoError(t, unix.PtraceSingleStep(p.pid))
@@ -65,7 +68,7 @@ func (p *stepped) step(t *testing.T) (signal unix.Signal, ended bool) {
 	return status.StopSignal(), !status.Stopped()
 }
 
-// to sets a CPU to the state of the process.
+// to sets the registers of a CPU to those of the process.
 func (p *stepped) to(c *CPU) {
 	c.SetRegisters(&p.regs.Regs, p.regs.Sp, p.regs.Pc, p.regs.Pstate)
 	c.SetVectors(&p.fp.v, p.fp.mode)
@@ -78,7 +81,8 @@ func (p *stepped) read(address uint64, to []byte) int {
 	return max(0, got)
 }
 
-// newStepped starts a process that has executed nothing, and gives it the memory of tests.
+// newStepped starts a process that has not executed an instruction yet, and maps the memory for
+// tests (see memoryStart) in it.
 func newStepped(t *testing.T) *stepped {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
@@ -104,14 +108,14 @@ func newStepped(t *testing.T) *stepped {
 	return p
 }
 
-// poke changes code.
+// poke writes an instruction into the memory of the process.
 func (p *stepped) poke(t *testing.T, address uint64, w word) {
 	t.Helper()
 	_, err := unix.PtracePokeText(p.pid, uintptr(address), binary.LittleEndian.AppendUint32(nil, uint32(w)))
 	require.NoError(t, err)
 }
 
-// restore writes the content of the memory of tests.
+// restore resets a part of the memory for tests to the values that the function content returns.
 func (p *stepped) restore(t *testing.T, start, size uint64) {
 	t.Helper()
 	from := make([]byte, 0, size)
@@ -123,8 +127,9 @@ func (p *stepped) restore(t *testing.T, start, size uint64) {
 	require.NoError(t, err)
 }
 
-// executed returns the state after the processor has executed an instruction, and false if the
-// processor has refused it.
+// executed sets the process to the state before, executes the instruction w, and returns the state
+// after it. pages are the pages of memory that may change. executed returns false if the processor
+// refuses the instruction.
 func (p *stepped) executed(t *testing.T, before *state, w word, pages []uint64) (*state, bool) {
 	t.Helper()
 	p.poke(t, codeAddress, w)
@@ -149,9 +154,9 @@ func (p *stepped) executed(t *testing.T, before *state, w word, pages []uint64) 
 	return after, true
 }
 
-// isAlone reports whether a word depends on what the test does not have: an exclusive store fails
-// without a load before, some registers belong to the system, and QEMU 7.2 takes the stack pointer
-// for the second register of a pair that begins with x30.
+// isAlone reports whether the result of an instruction cannot be compared: an exclusive store fails
+// without a load before it, some registers belong to the system, and QEMU 7.2 takes the stack
+// pointer for the second register of a pair that begins with x30.
 func isAlone(w word) bool {
 	exclusiveStore := w&0x3f800000 == 0x08000000 && !w.bit(22) && (!w.bit(21) || w.bit(31))
 	mode := w&0xffffffc0 == 0xd51b4400 || w&0xffffffe0 == 0xd53bd040
@@ -159,16 +164,16 @@ func isAlone(w word) bool {
 	return exclusiveStore || mode || pair || isSigning(w)
 }
 
-// isSigning reports whether a word signs an address, or checks or removes a signature. The results
-// depend on keys.
+// isSigning reports whether an instruction signs an address, or checks or removes a signature. Its
+// result depends on keys of the process.
 func isSigning(w word) bool {
 	hint := w&0xfffffd1f == 0xd503211f || w == 0xd50320ff
 	branch, load := w&0xfe000800 == 0xd6000800, w&0xff200400 == 0xf8200400
 	return hint || branch || load || w&0xffff0000 == 0xdac10000
 }
 
-// written returns how many words of a pattern wordsFile has. Patterns of vectors have many
-// instructions each.
+// written returns the number of instructions in wordsFile for the pattern of w. There are more for
+// patterns of vector instructions, because each of these patterns matches many instructions.
 func written(w word) int {
 	const vectors = 7
 	if w.field(25, 3) == vectors {
@@ -179,7 +184,8 @@ func written(w word) int {
 
 var update = flag.Bool("update", false, "write "+wordsFile)
 
-// The processor does with random words of each pattern what the simulation does.
+// Simulating random instructions of each pattern gives the same result as executing them on the
+// processor.
 func TestWordsOnProcessor(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -223,7 +229,7 @@ func TestWordsOnProcessor(t *testing.T) {
 	}
 }
 
-// requireSame compares a simulation with what the processor has done.
+// requireSame compares the registers and memory of a simulation with those of the process.
 func (p *stepped) requireSame(t *testing.T, simulated, real *CPU, text string) {
 	t.Helper()
 	require.Equal(t, real.IP, simulated.IP, text)
@@ -250,9 +256,9 @@ func (p *stepped) requireSame(t *testing.T, simulated, real *CPU, text string) {
 	}
 }
 
-// compare executes instructions of a stopped process, and compares the state after each with what
-// the simulation computes. It returns how many instructions it has executed, and those that the
-// simulation does not know.
+// compare executes instructions of a stopped process, at most limit. After each instruction, it
+// compares the state of the process with the result of the simulation. It returns the number of
+// executed instructions, and the number of each instruction that the simulation does not know.
 func compare(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int) {
 	t.Helper()
 	unknown = make(map[string]int)
@@ -290,7 +296,8 @@ func compare(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int
 	return n, unknown
 }
 
-// A simulated instruction of a program does what the processor does.
+// Simulating the instructions of a program gives the same registers and memory as executing them on
+// the processor.
 func TestStep(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

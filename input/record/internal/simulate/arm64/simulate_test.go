@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/input/record/internal/simulate"
 )
 
-// load puts instructions at the address at which a CPU is.
+// load returns a CPU whose next instructions are the given code.
 func load(t *testing.T, code ...word) *CPU {
 	t.Helper()
 	s := newState(0, 0)
@@ -23,7 +23,7 @@ func load(t *testing.T, code ...word) *CPU {
 	return c
 }
 
-// run executes instructions, and reports whether all of them could be simulated.
+// run simulates n instructions, and reports whether all of them could be simulated.
 func run(c *CPU, n int) bool {
 	for range n {
 		if in := c.Decode(); in == nil || !c.Execute(in) {
@@ -65,7 +65,7 @@ func TestInteger(t *testing.T) {
 	}
 }
 
-// An exclusive store succeeds, so a loop of an atomic operation ends.
+// In the simulation, an exclusive store always succeeds, so the loop of an atomic operation ends.
 func TestExclusive(t *testing.T) {
 	c := load(t, 0xc85f7c01, 0x91000421, 0xc8027c01, 0x35ffffa2) // ldxr x1, [x0]; add x1, x1, #1; stxr w2, x1, [x0]; cbnz w2
 	start := c.IP
@@ -75,8 +75,8 @@ func TestExclusive(t *testing.T) {
 	assert.Equal(t, []uint64{start + 16, 0, content(dataAddress) + 1}, []uint64{c.IP, c.X[2], v})
 }
 
-// What is unknown may be copied, but the simulation ends where an address or a branch depends on
-// it.
+// The simulation may copy unknown data. It ends at an instruction whose address or branch depends
+// on unknown data.
 func TestUnknown(t *testing.T) {
 	c := load(t, 0x4e284820, 0x3c810400, 0x4ea11c22, 0x3cdf0003, 0x9e660060) // aese; str; mov; ldur; fmov x0, d3
 	c.X[0] = dataAddress
@@ -96,7 +96,7 @@ func TestUnknown(t *testing.T) {
 	assert.EqualValues(t, 1, c.unknown, "denormal numbers are flushed to zero")
 }
 
-// Instructions that end a simulation.
+// Execute returns false for instructions that cannot be simulated.
 func TestEnds(t *testing.T) {
 	for text, w := range map[string]word{
 		"svc #0": 0xd4000001, "brk #0": 0xd4200000, "wfi": 0xd503207f, "udf": 0, "mrs x0, cntvct_el0": 0xd53be040,
@@ -106,7 +106,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Signatures of return addresses are removed.
+// Instructions that check the signature of a return address remove it.
 func TestSignature(t *testing.T) {
 	const signature = 0x7f << 48
 	c := load(t, 0xd50323bf, 0xd65f03c0) // autiasp; ret
@@ -120,7 +120,8 @@ func TestSignature(t *testing.T) {
 	assert.EqualValues(t, 0x401000, c.IP)
 }
 
-// Functions of the C library are called through a procedure linkage table, and return.
+// A call of a C library function through a procedure linkage table is recognised, simulated, and
+// returns to the caller.
 func TestCall(t *testing.T) {
 	c := load(t, 0xd61f0220) // br x17
 	c.X[16] = dataAddress
@@ -138,7 +139,8 @@ func TestCall(t *testing.T) {
 	assert.Zero(t, c.Slot(c.Decode()))
 }
 
-// An instruction that uses a page of zeros is recognised, also before its base changes.
+// TouchesZeros returns true for a next instruction that uses a page of zeros, also if the
+// instruction changes its base register.
 func TestTouchesZeros(t *testing.T) {
 	c := load(t, 0xf8408c20, 0xf8410420, 0xd503201f) // ldr x0, [x1, #8]!; ldr x0, [x1], #16; nop
 	read := c.Memory.Read
@@ -156,7 +158,7 @@ func TestTouchesZeros(t *testing.T) {
 	assert.False(t, c.TouchesZeros())
 }
 
-// Instructions of a page that does not change are decoded once.
+// Instructions in a page that does not change are decoded once.
 func TestKeptInstructions(t *testing.T) {
 	code := make([]byte, simulate.PageSize)
 	binary.LittleEndian.PutUint32(code, 0x17ffffff) // b .-4

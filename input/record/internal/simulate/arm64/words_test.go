@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/input/record/internal/simulate"
 )
 
-// The memory of tests: code and data are in its middle, so that all distances of loads and stores
-// are within it.
+// The address and the size of the memory for tests. Code and data are in the middle of this memory,
+// so that all distances of loads and stores stay within it.
 const (
 	memoryStart = 0x10_000_000
 	memorySize  = 1 << 20
@@ -26,7 +26,8 @@ const (
 	dataAddress = codeAddress + 0x4000
 )
 
-// A state is what an instruction can change: registers, and words of 8 bytes of the memory.
+// A state is everything that an instruction can change: the registers, and the words of 8 bytes in
+// the memory for tests.
 type state struct {
 	x          [32]uint64
 	sp, pc     uint64
@@ -37,13 +38,15 @@ type state struct {
 	unknownMem bool
 }
 
-// content returns what the memory of tests has at an address, a multiple of 8, before the test.
+// content returns the initial value of the word at an address, which is a multiple of 8, in the
+// memory for tests.
 func content(address uint64) uint64 {
 	v := (address + 1) * 0x9e3779b97f4a7c15
 	return v ^ v>>29
 }
 
-// values are numbers at which instructions behave differently.
+// values lists numbers at which the behaviour of instructions changes, such as the smallest and the
+// largest ones.
 var values = []uint64{
 	0, 1, ^uint64(0), 1 << 63, 1<<63 - 1, 1 << 31, 1<<31 - 1, 0xffffffff, 0x80, 0x7f, 31, 32, 63, 64,
 	math.Float64bits(1.5), math.Float64bits(-2.5), math.Float64bits(math.Inf(1)), math.Float64bits(math.NaN()), 0x7ff0000000000001,
@@ -51,7 +54,7 @@ var values = []uint64{
 	0x3f800000_c0200000, 0x7f800000_ff800000, 0x7fc00000_7f800001, 0x00000001_80000000, 0x4b3ebc20_3e99999a, 0x42f6e979_c2f6e979,
 }
 
-// value returns a number for a register.
+// value returns a random number for a register. It is often one of values.
 func value(random *rand.Rand) uint64 {
 	switch random.IntN(4) {
 	case 0:
@@ -64,7 +67,8 @@ func value(random *rand.Rand) uint64 {
 	return random.Uint64()
 }
 
-// newState returns registers for a word. Its addresses are in the memory of tests.
+// newState returns random registers for an instruction. Registers that the instruction uses as
+// addresses point into the memory for tests.
 func newState(w word, seed uint64) *state {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := &state{pc: codeAddress, sp: dataAddress, flags: uint64(random.Uint32()) & arithmetic}
@@ -91,7 +95,7 @@ func newState(w word, seed uint64) *state {
 	return s
 }
 
-// randomWord returns a word with a pattern.
+// randomWord returns a random instruction that matches the pattern.
 func (p *pattern) randomWord(random *rand.Rand) word {
 	w := word(random.Uint32())&^p.mask | p.value
 	if random.IntN(2) == 0 { // 64 bits, or 128 of a vector
@@ -103,7 +107,7 @@ func (p *pattern) randomWord(random *rand.Rand) word {
 	return w
 }
 
-// allPatterns returns the patterns of all instructions, each once.
+// allPatterns returns all patterns, each once.
 func allPatterns() (list []pattern) {
 	known := make(map[string]bool)
 	for _, class := range classes() {
@@ -117,7 +121,7 @@ func allPatterns() (list []pattern) {
 	return list
 }
 
-// cpu returns a CPU with a state, at an instruction.
+// cpu returns a CPU in this state, whose next instruction is w.
 func (s *state) cpu(w word) *CPU {
 	c := &CPU{ZeroBlock: 4}
 	c.X, c.SP, c.IP, c.Flags, c.V = s.x, s.sp, s.pc, s.flags, s.v
@@ -141,7 +145,8 @@ func (s *state) cpu(w word) *CPU {
 	return c
 }
 
-// simulated returns the state after an instruction, and whether it could be simulated.
+// simulated returns the state after the simulation of an instruction, and whether it could be
+// simulated.
 func (s *state) simulated(w word) (*state, bool) {
 	c := s.cpu(w)
 	in := c.Decode()
@@ -159,7 +164,8 @@ func (s *state) simulated(w word) (*state, bool) {
 	return after, true
 }
 
-// setPage notes the words of a page that differ from content.
+// setPage stores the words of a page that differ from what the function content returns. now has
+// the bytes of the page.
 func (s *state) setPage(page uint64, now []byte) {
 	for at := 0; at < len(now); at += 8 {
 		address := page + uint64(at)
@@ -169,7 +175,8 @@ func (s *state) setPage(page uint64, now []byte) {
 	}
 }
 
-// changes describes what an instruction has changed. What is unknown in a simulation is left out.
+// changes returns the differences between this state and the state after an instruction, as text.
+// It omits registers and words that are unknown in the simulation.
 func (s *state) changes(after, simulation *state) string {
 	var b strings.Builder
 	for n := range s.x {
@@ -211,11 +218,11 @@ func mapKeys(m map[uint64]uint64) func(func(uint64) bool) {
 	}
 }
 
-// wordsFile has words with what an Arm processor does with them. On such a processor,
-// TestWordsOnProcessor writes it with -update.
+// wordsFile is a file with instructions, and the changes that an Arm processor makes when it
+// executes them. TestWordsOnProcessor writes the file with the flag -update, on such a processor.
 const wordsFile = "testdata/words.txt"
 
-// Words do what a processor has done with them.
+// Simulating the instructions in wordsFile gives the changes that the file contains.
 func TestWords(t *testing.T) {
 	file, err := os.Open(wordsFile)
 	require.NoError(t, err)
@@ -237,7 +244,7 @@ func TestWords(t *testing.T) {
 	assert.Greater(t, n, 500)
 }
 
-// Every pattern has 32 bits.
+// The text of each pattern describes 32 bits.
 func TestPatterns(t *testing.T) {
 	for _, p := range allPatterns() {
 		assert.Len(t, strings.ReplaceAll(p.text, " ", ""), 32, p.text)
@@ -245,7 +252,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// No word makes the simulation panic.
+// FuzzWord simulates random instructions, which must not panic.
 func FuzzWord(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, p := range allPatterns() {

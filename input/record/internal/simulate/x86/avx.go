@@ -19,7 +19,7 @@ type ownOperation struct {
 	when    func(w *wide) bool
 }
 
-// fits reports whether the operation can be executed for an instruction with this prefix.
+// fits reports whether the operation can be simulated for an instruction with the prefix w.
 func (o *ownOperation) fits(w *wide) bool {
 	return !w.masked && w.lanes <= lanes128 && (o.when == nil || o.when(w))
 }
@@ -62,7 +62,7 @@ func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {
 	}
 }
 
-// both returns the value of an operand as all its Vectors of 128 bits.
+// both returns the value of operand i as all of its Vectors of 128 bits.
 func (c *CPU) both(i int) (v [lanes128]Vector) {
 	lane := c.lane
 	for c.lane = range c.wide.lanes {

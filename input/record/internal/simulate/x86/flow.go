@@ -8,28 +8,25 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// conditions has the conditions of instructions such as JE and SETNE, by the ends of their names.
-var conditions = map[string]func(f uint64) bool{
-	"O": func(f uint64) bool { return f&overflow != 0 },
-	"B": func(f uint64) bool { return f&carry != 0 },
-	"E": func(f uint64) bool { return f&zero != 0 },
-	"S": func(f uint64) bool { return f&sign != 0 },
-	"P": func(f uint64) bool { return f&parity != 0 },
-	"A": func(f uint64) bool { return f&(carry|zero) == 0 },
-	"L": func(f uint64) bool { return (f&sign != 0) != (f&overflow != 0) },
-	"G": func(f uint64) bool { return f&zero == 0 && (f&sign != 0) == (f&overflow != 0) },
+// holds reports whether the flags meet the condition of an instruction such as JE or SETNE.
+// condition is the number that opcodes have for it. An odd number is the opposite of the number
+// before it.
+func holds(condition int, flags uint64) bool {
+	c, z, s, o := flags&carry != 0, flags&zero != 0, flags&sign != 0, flags&overflow != 0
+	r := [...]bool{o, c, z, c || z, s, flags&parity != 0, s != o, z || s != o}[condition>>1]
+	return r != (condition&1 != 0)
 }
 
-// opposites has pairs of conditions, of which one is met if the other is not.
-var opposites = map[string]string{"NO": "O", "AE": "B", "NE": "E", "NS": "S", "NP": "P", "BE": "A", "GE": "L", "LE": "G"}
-
-// condition returns the function that decides a condition, by its name.
-func condition(name string) func(f uint64) bool {
-	if f := conditions[name]; f != nil {
-		return f
-	}
-	f := conditions[opposites[name]]
-	return func(flags uint64) bool { return !f(flags) }
+// conditional lists the instructions that depend on a condition, by the number of the condition.
+var conditional = [16]struct{ jump, set, move x86asm.Op }{
+	{x86asm.JO, x86asm.SETO, x86asm.CMOVO}, {x86asm.JNO, x86asm.SETNO, x86asm.CMOVNO},
+	{x86asm.JB, x86asm.SETB, x86asm.CMOVB}, {x86asm.JAE, x86asm.SETAE, x86asm.CMOVAE},
+	{x86asm.JE, x86asm.SETE, x86asm.CMOVE}, {x86asm.JNE, x86asm.SETNE, x86asm.CMOVNE},
+	{x86asm.JBE, x86asm.SETBE, x86asm.CMOVBE}, {x86asm.JA, x86asm.SETA, x86asm.CMOVA},
+	{x86asm.JS, x86asm.SETS, x86asm.CMOVS}, {x86asm.JNS, x86asm.SETNS, x86asm.CMOVNS},
+	{x86asm.JP, x86asm.SETP, x86asm.CMOVP}, {x86asm.JNP, x86asm.SETNP, x86asm.CMOVNP},
+	{x86asm.JL, x86asm.SETL, x86asm.CMOVL}, {x86asm.JGE, x86asm.SETGE, x86asm.CMOVGE},
+	{x86asm.JLE, x86asm.SETLE, x86asm.CMOVLE}, {x86asm.JG, x86asm.SETG, x86asm.CMOVG},
 }
 
 // jumpTo continues the simulation at the target in operand i.
@@ -86,12 +83,12 @@ func (c *CPU) leave() {
 	c.R[5] = c.pop(c.word())
 }
 
-// loop returns the operation of LOOP and its relatives.
+// loop returns the operation of LOOP, LOOPE or LOOPNE, which also depends on the flags.
 func loop(holds func(f uint64) bool) func(*CPU) {
 	return func(c *CPU) {
 		n := sized(x86asm.RCX, c.in.AddrSize/8)
 		c.writeRegister(n, c.readRegister(n)-1)
-		if c.readRegister(n) != 0 && (holds == nil || holds(c.Flags)) {
+		if c.readRegister(n) != 0 && holds(c.Flags) {
 			c.jumpTo(0)
 		}
 	}
@@ -191,33 +188,22 @@ var fillOperations = sync.OnceFunc(func() {
 })
 
 func flowOperations() {
-	type op = x86asm.Op
-	for name, o := range map[string][3]op{
-		"O": {x86asm.JO, x86asm.SETO, x86asm.CMOVO}, "NO": {x86asm.JNO, x86asm.SETNO, x86asm.CMOVNO},
-		"B": {x86asm.JB, x86asm.SETB, x86asm.CMOVB}, "AE": {x86asm.JAE, x86asm.SETAE, x86asm.CMOVAE},
-		"E": {x86asm.JE, x86asm.SETE, x86asm.CMOVE}, "NE": {x86asm.JNE, x86asm.SETNE, x86asm.CMOVNE},
-		"S": {x86asm.JS, x86asm.SETS, x86asm.CMOVS}, "NS": {x86asm.JNS, x86asm.SETNS, x86asm.CMOVNS},
-		"P": {x86asm.JP, x86asm.SETP, x86asm.CMOVP}, "NP": {x86asm.JNP, x86asm.SETNP, x86asm.CMOVNP},
-		"A": {x86asm.JA, x86asm.SETA, x86asm.CMOVA}, "BE": {x86asm.JBE, x86asm.SETBE, x86asm.CMOVBE},
-		"L": {x86asm.JL, x86asm.SETL, x86asm.CMOVL}, "GE": {x86asm.JGE, x86asm.SETGE, x86asm.CMOVGE},
-		"G": {x86asm.JG, x86asm.SETG, x86asm.CMOVG}, "LE": {x86asm.JLE, x86asm.SETLE, x86asm.CMOVLE},
-	} {
-		holds := condition(name)
-		operations[o[0]] = func(c *CPU) {
-			if holds(c.Flags) {
+	for condition, o := range conditional {
+		operations[o.jump] = func(c *CPU) {
+			if holds(condition, c.Flags) {
 				c.jumpTo(0)
 			}
 		}
-		operations[o[1]] = func(c *CPU) {
+		operations[o.set] = func(c *CPU) {
 			v := uint64(0)
-			if holds(c.Flags) {
+			if holds(condition, c.Flags) {
 				v = 1
 			}
 			c.set(0, v)
 		}
-		operations[o[2]] = func(c *CPU) {
+		operations[o.move] = func(c *CPU) {
 			v := c.get(1)
-			if !holds(c.Flags) {
+			if !holds(condition, c.Flags) {
 				v = c.get(0)
 			}
 			c.set(0, v) // a register of 32 bits is extended in any case
@@ -225,7 +211,7 @@ func flowOperations() {
 	}
 	operations[x86asm.JMP] = func(c *CPU) { c.jumpTo(0) }
 	operations[x86asm.CALL], operations[x86asm.RET], operations[x86asm.LEAVE] = (*CPU).call, (*CPU).ret, (*CPU).leave
-	operations[x86asm.LOOP], operations[x86asm.LOOPE], operations[x86asm.LOOPNE] = loop(nil), loop(condition("E")), loop(condition("NE"))
+	operations[x86asm.LOOP], operations[x86asm.LOOPE], operations[x86asm.LOOPNE] = loop(func(uint64) bool { return true }), loop(func(f uint64) bool { return f&zero != 0 }), loop(func(f uint64) bool { return f&zero == 0 })
 	operations[x86asm.JRCXZ], operations[x86asm.JECXZ] = jumpIfZero(x86asm.RCX), jumpIfZero(x86asm.ECX)
 	operations[x86asm.PUSH] = func(c *CPU) { c.push(c.get(0), c.pushed()) }
 	operations[x86asm.POP] = func(c *CPU) { c.set(0, c.pop(c.pushed())) }
@@ -246,13 +232,13 @@ func scalarOperations() {
 		x86asm.XOR:    two(func(c *CPU, a, b uint64, size int) uint64 { return c.logic(a^b, size) }),
 		x86asm.CMP:    compare(func(c *CPU, a, b uint64, size int) uint64 { return c.subtract(a, b, 0, size) }),
 		x86asm.TEST:   compare(func(c *CPU, a, b uint64, size int) uint64 { return c.logic(a&b, size) }),
-		x86asm.INC:    increment(1),
-		x86asm.DEC:    decrement(),
+		x86asm.INC:    keepingCarry((*CPU).add),
+		x86asm.DEC:    keepingCarry((*CPU).subtract),
 		x86asm.NEG:    one(func(c *CPU, a uint64, size int) uint64 { return c.subtract(0, a, 0, size) }),
 		x86asm.NOT:    one(func(_ *CPU, a uint64, _ int) uint64 { return ^a }),
 		x86asm.MOV:    (*CPU).move,
-		x86asm.MOVNTI: func(c *CPU) { c.set(0, c.get(1)) },
-		x86asm.MOVZX:  func(c *CPU) { c.set(0, c.get(1)) },
+		x86asm.MOVNTI: (*CPU).move,
+		x86asm.MOVZX:  (*CPU).move,
 		x86asm.MOVSX:  func(c *CPU) { c.set(0, extend(c.get(1), c.size(1))) },
 		x86asm.MOVSXD: func(c *CPU) { c.set(0, extend(c.get(1), c.size(1))) },
 		x86asm.MOVBE:  func(c *CPU) { c.set(0, bits.ReverseBytes64(c.get(1))>>(64-8*c.size(0))) },
@@ -287,16 +273,7 @@ func scalarOperations() {
 	}
 }
 
-func decrement() func(*CPU) {
-	return one(func(c *CPU, a uint64, size int) uint64 {
-		old := c.Flags & carry
-		r := c.subtract(a, 1, 0, size)
-		c.Flags = c.Flags&^carry | old
-		return r
-	})
-}
-
-// move executes MOV. It fails for segment registers, whose size is 0.
+// move executes MOV and MOVZX. It fails for segment registers, whose size is 0.
 func (c *CPU) move() { c.set(0, c.get(1)) }
 
 func shiftOperations() {

@@ -60,10 +60,12 @@ func one(f func(c *CPU, a uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.size(0))) }
 }
 
-func increment(by uint64) func(*CPU) {
+// keepingCarry returns an operation that sets its operand to f of the operand and 1, and does not
+// change the carry flag.
+func keepingCarry(f func(c *CPU, a, b, in uint64, size int) uint64) func(*CPU) {
 	return one(func(c *CPU, a uint64, size int) uint64 {
 		old := c.Flags & carry
-		r := c.add(a, by, 0, size)
+		r := f(c, a, 1, 0, size)
 		c.Flags = c.Flags&^carry | old
 		return r
 	})

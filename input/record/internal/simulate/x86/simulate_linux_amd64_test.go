@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/tracee"
 )
 
-// A stepped is a process that a test executes instruction by instruction.
+// A stepped is a process that a test executes one instruction at a time with ptrace.
 type stepped struct {
 	pid  int
 	regs unix.PtraceRegs
@@ -38,7 +38,7 @@ func (p *stepped) read() error {
 	return nil
 }
 
-// to sets a CPU to the state of the process.
+// to sets the registers of a CPU to those of the process.
 func (p *stepped) to(c *CPU) {
 	r := &p.regs
 	c.R = [16]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
@@ -46,7 +46,8 @@ func (p *stepped) to(c *CPU) {
 	c.SetVectors(p.fp, 0)
 }
 
-// undefined returns the flags that the processor may set as it likes.
+// undefined returns the flags that are undefined after an instruction, so that the processor may
+// set or clear them.
 func undefined(op x86asm.Op) uint64 {
 	switch op {
 	case x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.SHLD, x86asm.SHRD:
@@ -65,9 +66,9 @@ func undefined(op x86asm.Op) uint64 {
 	return 0
 }
 
-// follow executes instructions of a stopped process, and compares the state after each with what
-// the simulation computes. It returns how many instructions it has executed, and those that the
-// simulation does not know.
+// follow executes instructions of a stopped process, at most limit. After each instruction, it
+// compares the state of the process with the result of the simulation. It returns the number of
+// executed instructions, and the number of each instruction that the simulation does not know.
 func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int) {
 	t.Helper()
 	unknown = make(map[string]int)
@@ -139,7 +140,7 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 	return n, unknown
 }
 
-// A simulated instruction does what the processor does.
+// Simulating an instruction gives the same registers and memory as executing it on the processor.
 func TestStep(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -150,7 +151,8 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Strtod and printf read the mode of the floating-point unit, and code after them is simulated.
+// The simulation continues through strtod and printf, which read the mode of the floating-point
+// unit.
 func TestControlWord(t *testing.T) {
 	c := CPU{Mode: 64, IP: 0x1000}
 	c.Memory.Read = func(_ []uint64, to [][]byte) int {
@@ -166,7 +168,8 @@ func TestControlWord(t *testing.T) {
 	require.Equal(t, uint64(0x37f), c.R[0])
 }
 
-// Bursts do not end at strcasecmp, whose variants use instructions that are not simulated.
+// The simulation continues through strcasecmp, whose variants in the C library use instructions
+// that are not simulated.
 func TestCompareWithoutCase(t *testing.T) {
 	c := CPU{Mode: 64}
 	c.Memory.Read = func(_ []uint64, to [][]byte) int { return copy(to[0], "Content-Type\x00content-length\x00") }

@@ -35,8 +35,8 @@ func round(size int, all bool) func(*CPU) {
 	}
 }
 
-// neighbours returns the operation of PHADDW and its relatives, which compute f of adjacent
-// elements.
+// neighbours returns the operation of PHADDW and its relatives. The elements of the result are f of
+// two adjacent elements of an operand.
 func neighbours(size int, f func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		n := 8 / size // elements of a result that come from each operand
@@ -70,8 +70,7 @@ func clamp(size int, f func(a, b int64) int64) func(*CPU) {
 	return signed(size, func(a, b int64) uint64 { return uint64(max(-limit, min(limit-1, f(a, b)))) })
 }
 
-// insertElement returns the operation of PINSRB and its relatives, extractElement that of PEXTRB
-// and its relatives.
+// insertElement returns the operation of PINSRB and its relatives, for elements of size bytes.
 func insertElement(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := c.vector(0)
