@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// clangProfile writes a profile with one more function, of the given name, than the 9 MB sample
-// profile of [sampleFiles], or with that function alone.
+// clangProfile writes a sample profile for clang with a function of the given name: the 9 MB
+// profile of [sampleFiles] with that function added, or that function alone.
 func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.WriteOptions) string {
 	b.Helper()
 	p := profile.New()
@@ -37,9 +37,9 @@ func clangProfile(b *testing.B, name string, o synth.Options, w sampleprof.Write
 	return path
 }
 
-// BenchmarkClang compiles a file of one function with clang: without a profile, with a profile of
-// that function alone, with the whole profile, with names in full or as MD5s, and through the
-// launcher, which makes the slice or has made it before.
+// BenchmarkClang compiles a file of one function with clang in several ways: without a profile,
+// with a profile of that function alone, with the whole profile, with names in full and as MD5s,
+// and through the launcher, with and without a slice in its cache.
 func BenchmarkClang(b *testing.B) {
 	clang := testenv.Tool(b, "clang-22")
 	file := filepath.Join(scratch, "busy.c")

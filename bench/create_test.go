@@ -72,15 +72,14 @@ func sizeMade(b *testing.B, out string, command []string) int64 {
 	return info.Size()
 }
 
-// noSamples writes samples of nothing.
+// noSamples writes a file of address samples without any samples, and returns its path.
 func noSamples(b *testing.B) (path string) {
 	path = filepath.Join(scratch, "none.samples")
 	require.NoError(b, os.WriteFile(path, []byte("0\n0\n0\n"), 0o666))
 	return path
 }
 
-// instructions returns where the instructions of a function for x86-64 begin, from its first byte
-// on.
+// instructions returns the addresses of the instructions of an x86-64 function.
 func instructions(b *testing.B, file *elf.File, s symbolize.Symbol) (begins []uint64) {
 	code := make([]byte, s.High-s.Low)
 	for _, p := range file.Progs {

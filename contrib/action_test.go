@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestActionDiff runs diff.sh as a job would, with a command afdo in PATH, and looks at what the
-// job gets: a comment, an output and a status.
+// TestActionDiff runs diff.sh of the GitHub Action as a job would, with a command afdo in PATH, and
+// checks the comment, the output and the exit status.
 func TestActionDiff(t *testing.T) {
 	testenv.NeedSweep(t)
 	bash := testenv.Tool(t, "bash")

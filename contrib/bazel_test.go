@@ -24,8 +24,8 @@ type workspace struct {
 	bazel, dir, output string
 }
 
-// newWorkspace returns one with the rules and the command. Bazel 4 wants two repositories for its
-// own tools, of which it needs no more than the names of rules that are built in.
+// newWorkspace returns a workspace with the rules and the command. Bazel 4 needs two repositories
+// of its own tools; stubs of their rules are enough.
 func newWorkspace(t *testing.T) *workspace {
 	testenv.NeedSweep(t)
 	path := testenv.Optional(t, "bazel")
@@ -59,7 +59,8 @@ func (w *workspace) write(name, text string) {
 	require.NoError(w, os.WriteFile(path, []byte(text), 0o666))
 }
 
-// replace makes a folder of the workspace take the place of a repository.
+// replace makes Bazel use a folder of the workspace in place of a repository that it would
+// download.
 func (w *workspace) replace(repository, dir string) {
 	w.append(".bazelrc", "build --override_repository="+repository+"="+filepath.Join(w.dir, dir)+"\n")
 }
@@ -70,7 +71,7 @@ func (w *workspace) append(name, text string) {
 	w.write(name, string(old)+text)
 }
 
-// stub makes a repository whose rules are those that are built in.
+// stub makes a repository whose rules only call Bazel's built-in rules of the same names.
 func (w *workspace) stub(repository, folder, build string, rules ...string) {
 	dir := "repositories/" + repository
 	w.write(dir+"/WORKSPACE", "")
@@ -90,8 +91,7 @@ func (w *workspace) run(program string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// build builds everything and returns how many compiles of libraries that took, and how many
-// slices.
+// build builds everything, and returns how many compiles and how many slices Bazel had to make.
 func (w *workspace) build() (compiles, slices int) {
 	out, err := w.run(w.bazel, "build", "-s", "//:main")
 	require.NoError(w, err, out)
@@ -126,9 +126,9 @@ func (w *workspace) refresh(changed int) {
 	w.write("prof.v4", file.String())
 }
 
-// TestBazelRefresh builds with the rules for Bazel. Libraries that depend on one another have a
-// slice each. A refresh makes all slices again, and compiles those libraries whose slices differ,
-// and not those who depend on them.
+// TestBazelRefresh builds with the rules for Bazel: each library has a slice, and libraries depend
+// on one another. A refresh of the profile makes all slices again, and compiles only the libraries
+// whose slices differ.
 func TestBazelRefresh(t *testing.T) {
 	w := newWorkspace(t)
 	c, err := toolchain.Find(t.Context(), command.Parse([]string{testenv.Tool(t, "gcc")}, w.dir), nil)

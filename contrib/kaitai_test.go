@@ -36,7 +36,8 @@ type (
 	}
 )
 
-// parsed returns what the parser made of gcov_v4.ksy finds in a file.
+// parsed returns the units of a file as the parser reads them that Kaitai Struct generates from
+// gcov_v4.ksy.
 func parsed(t *testing.T, path string) []unit {
 	t.Helper()
 	cmd := exec.Command("node", filepath.Join("kaitai", "dump.js"), path)
@@ -56,7 +57,7 @@ func parsed(t *testing.T, path string) []unit {
 	return units
 }
 
-// readUnits returns what the library finds in a file.
+// readUnits returns the units of a file as package afdo reads them.
 func readUnits(t *testing.T, path string) []unit {
 	t.Helper()
 	r, err := afdo.Open(path)
@@ -104,7 +105,7 @@ func readSymbol(t *testing.T, s afdo.Symbol) symbol {
 	return found
 }
 
-// TestKaitai holds the description of version 4 against the reader.
+// TestKaitai compares what the generated parser reads with what package afdo reads.
 func TestKaitai(t *testing.T) {
 	for _, name := range []string{"shop.compact.afdo", "shop.afdo"}[:testenv.Rounds(1, 2)] {
 		path := filepath.Join("..", "testdata", name)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// file runs file(1) with the entries of magic/afdo alone.
+// file runs file(1) with the entries of magic/afdo, without those of the system.
 func file(t *testing.T, path string) string {
 	t.Helper()
 	tool := testenv.Tool(t, "file")
@@ -40,7 +40,8 @@ func TestMagicKnowsBigEndianFiles(t *testing.T) {
 	}
 }
 
-// The counters of gcov begin with the same bytes.
+// TestMagicLeavesCountersOfGcovAlone checks that gcov's counter files, which begin with the same
+// bytes, are not taken for AutoFDO profiles.
 func TestMagicLeavesCountersOfGcovAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.gcda")
 	require.NoError(t, os.WriteFile(path, []byte("adcg*22B\x01\x02\x03\x04\x00\x00\x00\x00"), 0o600))

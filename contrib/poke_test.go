@@ -42,7 +42,8 @@ func readSummary(t *testing.T, path string) []uint64 {
 	return numbers
 }
 
-// TestPoke holds the pickle of version 4 against the reader.
+// TestPoke compares what the description for GNU poke reads from a file with what package afdo
+// reads.
 func TestPoke(t *testing.T) {
 	valid := filepath.Join("..", "spec", "conformance", "valid")
 	for _, path := range []string{
@@ -63,8 +64,8 @@ func TestPoke(t *testing.T) {
 	}
 }
 
-// A section that is cut short must not look whole, although poke ends an array at an element that
-// it cannot map.
+// TestPokeRefuses checks that a truncated section is reported as an error. poke itself silently
+// ends an array at the first element that it cannot map.
 func TestPokeRefuses(t *testing.T) {
 	for _, name := range []string{
 		"info-cut.afdo", "nested-count-too-big.afdo", "string-count-too-big.afdo", "target-count-too-big.compact.afdo",

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
 // A comparison collects inferred and true counts of arcs. A function that several units define is
-// compared once, with the sums of the units: the linker takes one of the instrumented functions,
-// which counts for all units.
+// compared once, with the sums over these units, because the linker keeps one of the instrumented
+// copies, which counts for all units.
 type comparison struct {
 	functions map[definition]*compared
 }
@@ -23,7 +20,8 @@ type definition struct {
 	unit     string // of a static function
 }
 
-// A compared is a function with its counts.
+// A compared is a function with the inferred counts of its arcs and the real ones, those of an
+// instrumented run.
 type compared struct {
 	*gcda.Function
 	inferred, real []int64
@@ -49,7 +47,8 @@ func (c *comparison) add(notes *gcda.Notes, inferred, real map[*gcda.Function][]
 	}
 }
 
-// overlap is 1 if all arcs have the same share of all counts, and 0 if none has any in common.
+// overlap returns how much the inferred counts agree with the real ones: 1 if each arc has the same
+// share of all counts in both, and 0 if no arc has counts in both.
 func (c *comparison) overlap() float64 {
 	inferred, real := float64(1), float64(1)
 	for _, f := range c.functions {
@@ -70,49 +69,4 @@ func sum(counts []int64) (sum float64) {
 		sum += float64(n)
 	}
 	return sum
-}
-
-// difference is the sum of the differences of all arcs.
-func (f *compared) difference() (sum float64) {
-	for i, n := range f.inferred {
-		sum += math.Abs(float64(n - f.real[i]))
-	}
-	return sum
-}
-
-// worst prints the functions that differ most, and the blocks of one function.
-func (c *comparison) worst(n int, show string) {
-	total := float64(0)
-	var functions []*compared
-	for _, f := range c.functions {
-		total += sum(f.real)
-		functions = append(functions, f)
-	}
-	slices.SortFunc(functions, func(a, b *compared) int { return cmp.Compare(b.difference(), a.difference()) })
-	for i, f := range functions {
-		if d := f.difference(); i < n && d/total > 0.003 {
-			fmt.Printf("    %s: differs by %.1f%% of all counts; %.0f, really %.0f\n", f.Name, 100*d/total, sum(f.inferred), sum(f.real))
-		}
-		if f.Name == show {
-			showFunction(f.Function, f.inferred, f.real)
-		}
-	}
-}
-
-func showFunction(f *gcda.Function, inferred, real []int64) {
-	blocks, truth := f.BlockCounts(inferred), f.BlockCounts(real)
-	largest := slices.Max(truth)
-	for b := range blocks {
-		mark := ""
-		if diff := blocks[b] - truth[b]; max(diff, -diff) > largest/20 {
-			mark = " ***"
-		}
-		fmt.Printf("block %d: %d, really %d%s ->", b, blocks[b], truth[b], mark)
-		for i, a := range f.Arcs {
-			if int(a.From) == b {
-				fmt.Printf(" %d: %d/%d", a.To, inferred[i], real[i])
-			}
-		}
-		fmt.Println()
-	}
 }

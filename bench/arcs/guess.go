@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// guess writes the counters that are inferred without any evidence. They are what GCC guesses for
-// 1,024 executions of each function.
+// guess writes counters that follow from GCC's branch predictions alone, as if each function had
+// run 1,024 times.
 func guess(notes, out string) error {
 	all, err := units(notes)
 	if err != nil {

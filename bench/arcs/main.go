@@ -1,7 +1,7 @@
 // Command arcs infers counts of arcs for bench/arcs/run.sh, and compares them with the counts of an
 // instrumented run.
 //
-//	arcs infer [show FUNCTION] [thin N | skew N] NOTES TRUTH OUT BINARY RECORDING...
+//	arcs infer [thin N | skew N] NOTES TRUTH OUT BINARY RECORDING...
 //	arcs guess NOTES OUT
 //	arcs only TRUTH OUT
 //
@@ -41,7 +41,6 @@ func main() {
 }
 
 type options struct {
-	show string // a function
 	thin uint64
 	skew bool
 }
@@ -57,15 +56,13 @@ func run(args []string) error {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
 	}
 	var o options
-	for args = args[1:]; len(args) > 2 && (args[0] == "show" || args[0] == "thin" || args[0] == "skew"); args = args[2:] {
-		o.show = args[1]
-		if args[0] != "show" {
-			n, err := strconv.ParseUint(args[1], 10, 64)
-			if err != nil {
-				return err
-			}
-			o = options{"", n, args[0] == "skew"}
+	if args = args[1:]; len(args) > 2 && (args[0] == "thin" || args[0] == "skew") {
+		n, err := strconv.ParseUint(args[1], 10, 64)
+		if err != nil {
+			return err
 		}
+		o = options{n, args[0] == "skew"}
+		args = args[2:]
 	}
 	if len(args) < 5 {
 		return errors.New("usage: see the comment of bench/arcs/main.go")
@@ -74,7 +71,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return infer(args[0], args[1], args[2], p, o)
+	return infer(args[0], args[1], args[2], p)
 }
 
 // read returns the profile of recordings of a binary.
@@ -107,9 +104,9 @@ func read(binary string, recordings []string, o options) (*profile.Profile, erro
 	return p, err
 }
 
-// thinned returns the samples of addresses that a sampler would have taken: one of n. If each
-// instruction costs something else, most of the samples are at expensive ones, and half of them at
-// the next instruction.
+// thinned returns the address samples that a sampler would have taken: one of n executions. If
+// skewed is set, each instruction has a random cost, so that most samples are at expensive
+// instructions, and half of the samples of an instruction are recorded at the next one.
 func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 	random := rand.New(rand.NewPCG(1, n))
 	thin := new(samples.Set)
@@ -127,7 +124,7 @@ func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 	return thin
 }
 
-// A unit is the notes of a unit, with the counts of arcs by function.
+// A unit is the .gcno file of a compile, with the dump of its control flow graphs.
 type unit struct {
 	name  string // without .gcno
 	dump  []byte
@@ -196,7 +193,7 @@ func sourceOf(n *gcda.Notes) string {
 	return ""
 }
 
-func infer(notes, truth, out string, p *profile.Profile, o options) error {
+func infer(notes, truth, out string, p *profile.Profile) error {
 	all, err := units(notes)
 	if err != nil {
 		return err
@@ -225,6 +222,5 @@ func infer(notes, truth, out string, p *profile.Profile, o options) error {
 		c.add(u.notes, expand(u.notes, counters), expand(u.notes, real))
 	}
 	fmt.Printf("%s overlap %.3f, %+v\n", filepath.Base(filepath.Dir(out)), c.overlap(), total)
-	c.worst(10, o.show)
 	return nil
 }

@@ -5,9 +5,8 @@
 #
 #	KEEP=DIR CC=-16 ./run.sh SOURCES [PROGRAM...]
 #
-# KEEP is a folder for what is made. CC is the suffix of the compiler, such as -16 for gcc-16. SHOW is a function whose
-# blocks are shown. THIN=1000 keeps one count of 1,000, and SKEW=1000 skews these samples as well. BUILD=no only compares
-# the counts.
+# KEEP is a folder for what is made. CC is the suffix of the compiler, such as -16 for gcc-16. THIN=1000 keeps one count
+# of 1,000, and SKEW=1000 skews these samples as well. BUILD=no only compares the counts.
 set -eu
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -94,6 +93,6 @@ for program in "${programs[@]}"; do
 	once "$dir/done" base "$program"
 	[ "${BUILD-}" = no ] || cat "$dir"/{pgo,guess}.said
 	rm -rf "$dir/arcs"
-	"$work/arcs" infer ${SHOW+show "$SHOW"} ${THIN+thin "$THIN"} ${SKEW+skew "$SKEW"} "$dir/notes" "$dir/truth" "$dir/arcs" "$dir/plain.x" "$dir"/callgrind.*
+	"$work/arcs" infer ${THIN+thin "$THIN"} ${SKEW+skew "$SKEW"} "$dir/notes" "$dir/truth" "$dir/arcs" "$dir/plain.x" "$dir"/callgrind.*
 	[ "${BUILD-}" = no ] || use "$program" arcs -fprofile-use -Wno-missing-profile -Wno-coverage-mismatch -fprofile-correction
 done

@@ -41,7 +41,8 @@ func readFlow(b *samples.Binary, path string) (*flow, error) {
 	return f, f.findLeaving(b.Path)
 }
 
-// findLeaving marks x86 returns and jumps as instructions that do not continue.
+// findLeaving finds the x86 returns and unconditional jumps, which never continue with the next
+// instruction.
 func (f *flow) findLeaving(path string) error {
 	code, err := os.ReadFile(path)
 	for at := range f.counts {
@@ -104,7 +105,8 @@ func (f *flow) takenAt(at uint64) uint64 {
 	return sum
 }
 
-// entries returns how often each instruction was reached other than from the previous one.
+// entries returns for each instruction how often it was reached by a jump or call, and not from the
+// instruction before it.
 func (f *flow) entries(order []uint64) map[uint64]float64 {
 	entries := make(map[uint64]float64)
 	for i, at := range order {

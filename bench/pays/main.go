@@ -51,7 +51,8 @@ func run(args []string) error {
 	return fmt.Errorf("usage: see the comment of bench/pays/main.go")
 }
 
-// sample writes the samples of a run.
+// sample writes the branch stacks that a processor would have recorded of a run counted by
+// callgrind.
 func sample(period uint64, binary, counts, to string) error {
 	f, err := elf.Open(binary)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 )
 
-// What a branch stack would have seen covers each instruction as often as it ran, but for chance.
+// TestSampleCoversTheFlow checks that the simulated branch stacks cover each instruction in
+// proportion to its execution count, within the sampling error.
 func TestSampleCoversTheFlow(t *testing.T) {
 	const runs = 1_000_000
 	f := flow{
@@ -42,7 +43,8 @@ func TestSampleCoversTheFlow(t *testing.T) {
 	}
 }
 
-// Calls, jumps and counts of callgrind are the flow, and a jump's instruction does not continue.
+// TestReadFlow checks that the counts, calls and jumps of a callgrind file are read, and that an
+// unconditional jump does not continue with the next instruction.
 func TestReadFlow(t *testing.T) {
 	dir := t.TempDir()
 	program, counts := filepath.Join(dir, "prog"), filepath.Join(dir, "callgrind.out")

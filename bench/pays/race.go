@@ -14,12 +14,16 @@ import (
 )
 
 // race compares the processor times of programs. In each round, all programs run in random order,
-// for 100 ms or more, with every line of the file commands: arguments, and perhaps "<" and a file
-// for standard input. A name that ends in %d has the number of the round there, from 1. Another
-// program is copied anew after each ten rounds, since the place of a file in memory changes the
-// time of a program by some percent. For each program but the first, race prints how much more time
-// than the first one it took, in percent: the median of the rounds, and half of the width of its
-// interval of 95 %. In parentheses is the same in comparison with the second one.
+// for 100 ms or more. A run executes every line of the file commands: arguments, and perhaps "<"
+// and a file for standard input.
+//
+// If the name of a program ends with %d, the number of the round replaces that. Other programs are
+// copied anew after every ten rounds, because the place of a file in memory changes the time of a
+// program by some percent.
+//
+// For each program but the first, race prints by how many percent its time exceeds that of the
+// first one: the median of the rounds, and half of the width of the 95% confidence interval. In
+// parentheses is the same comparison with the second program.
 func race(rounds int, commands string, programs []string) error {
 	text, err := os.ReadFile(commands)
 	if err != nil {

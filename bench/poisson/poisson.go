@@ -1,5 +1,5 @@
-// Package poisson draws random numbers of samples for bench/arcs and bench/pays. They make a
-// recording with few samples of one that has the exact counts.
+// Package poisson draws random numbers of samples for bench/arcs and bench/pays, which make short
+// recordings from exact counts.
 package poisson
 
 import (

@@ -132,7 +132,7 @@ func (r *results) median(name, unit string) (float64, bool) {
 	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2, true
 }
 
-// fact returns the value of a fact.
+// fact returns the value of a key in the lines before the benchmarks, or "unknown".
 func (r *results) fact(key string) string {
 	for _, c := range r.config {
 		if k, v, _ := strings.Cut(c, ": "); k == key {

@@ -31,7 +31,7 @@ type amplified struct {
 	lines []string
 }
 
-// The command lines for each kind of file.
+// The command lines to run on an amplified file, by the kind of file.
 var (
 	gcovLines = []string{
 		"show FILE", "show FILE --json", "units FILE", "lookup FILE -u hostile.c", "lookup FILE -u hostile.c --json",
@@ -42,7 +42,8 @@ var (
 		"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
 		"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
 	}
-	// Command lines for files that need another decoder or packing.
+	// gcovFewLines and sampleFewLines are a few verbs, for files in another format or compression
+	// of the same contents.
 	gcovFewLines = []string{
 		"show FILE", "lookup FILE -u hostile.c", "convert FILE --to v4c -o OUT", "check FILE",
 		"slice FILE --unit hostile.c --to v2 -o OUT", "merge FILE FILE --to v4 -o OUT",
@@ -80,7 +81,7 @@ var (
 	}
 )
 
-// amplifying returns the files.
+// amplifying returns the amplified files of all kinds, with the command lines to run on each.
 func amplifying() []amplified {
 	return []amplified{
 		{"shared-table", func(*testing.T) []byte { return sharedTable(30_000, 1_000, 200) }, gcovLines},
@@ -239,7 +240,8 @@ func contexts(n, frames int) string {
 	return b.String()
 }
 
-// counters returns LLVM's text of functions with counters.
+// counters returns the text of an instrumentation profile of LLVM, with the given number of
+// functions and of counters in each.
 func counters(functions, each int) []byte {
 	var b bytes.Buffer
 	b.WriteString(":ir\n")
@@ -249,7 +251,8 @@ func counters(functions, each int) []byte {
 	return b.Bytes()
 }
 
-// alike returns LLVM's text of n functions with the same name.
+// alike returns the text of an instrumentation profile of LLVM, in which n functions have the same
+// name.
 func alike(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(":ir\n")

@@ -27,7 +27,7 @@ type attacked struct {
 	lines []string                                // command lines: FILE is the damaged file, whose size bounds the memory; SEED is the undamaged one, OUT an output
 }
 
-// Verbs for each kind of file.
+// The command lines to run on damaged profiles: GCOV and sample profiles, and LLVM's others.
 var (
 	profileLines = []string{
 		"check FILE", "show FILE", "show FILE --json", "top FILE", "units FILE", "lookup FILE -s main", "fingerprint FILE",
@@ -216,7 +216,7 @@ func attack(t *testing.T, dir, seed string, mutant []byte, line string) (part fl
 	return float64(c.most) / float64(limit), line
 }
 
-// removeOutputs removes the outputs of a verb.
+// removeOutputs removes the files that a verb has written into a folder.
 func removeOutputs(dir string) error {
 	outputs, err := filepath.Glob(filepath.Join(dir, "out*"))
 	for _, path := range outputs {

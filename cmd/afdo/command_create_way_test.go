@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// goingOn are programs with folders for headers, sources and build results, as most programs have
-// them.
+// goingOn are the files of two programs with separate folders for headers and sources, by the
+// compiler.
 var goingOn = map[string]map[string]string{
 	"gcc": {
 		"inc/half.h": "static inline int half(int x) {\n  return x / 2;\n}\n",

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestExecHeaders: compiles of headers get the options that the sources get.
+// TestExecHeaders checks that compiles of headers get the same options from exec as compiles of
+// sources.
 func TestExecHeaders(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.write("a.h", "int f0(void);\n")
@@ -37,8 +38,9 @@ func TestExecHeaders(t *testing.T) {
 	}
 }
 
-// TestExecPrecompiledHeaders builds with CMake's target_precompile_headers. The function in the
-// source takes three rounds of inlining, and GCC 12 does one without the parameter.
+// TestExecPrecompiledHeaders builds with CMake's target_precompile_headers. The calls in the source
+// need three rounds of early inlining, and GCC 12 does only one unless exec adds
+// --param=max-early-inliner-iterations.
 func TestExecPrecompiledHeaders(t *testing.T) {
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "cmake")

@@ -103,8 +103,9 @@ func TestExecLayoutProjects(t *testing.T) {
 	}
 }
 
-// TestExecLayoutBackends does the same for the backend compiles of distributed ThinLTO, whose
-// static functions have a suffix. A stale function is compiled without its entry.
+// TestExecLayoutBackends checks the reduced layout list for the backend compiles of distributed
+// ThinLTO, which append a suffix to the names of static functions. A function that has changed
+// since the list was made is compiled without its entry.
 func TestExecLayoutBackends(t *testing.T) {
 	testenv.NeedSweep(t)
 	clang, nm := llvmTool(t, "clang"), llvmTool(t, "llvm-nm")

@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A project is a program whose sources a Debian source package has.
+// A project is a program that the test builds from the sources of a Debian package.
 type project struct {
 	folder    string            // folder of the unpacked package, as a pattern
 	sources   string            // patterns of the source files to compile
@@ -241,9 +241,10 @@ func onOtherPaths(p *profile.Profile) *profile.Profile {
 	return q
 }
 
-// TestExecProjects compiles real projects from another folder than the profile's, one source moved
-// on top, with the headers of another version of the standard library in the profile. The code has
-// to be that of the whole profile, and mostly other code than that of none.
+// TestExecProjects compiles real projects with the profile of another build: that build was in
+// another folder, had another version of the standard library's headers, and had one of the sources
+// elsewhere. The code with slices must equal the code with the whole profile, and mostly differ
+// from the code without a profile.
 func TestExecProjects(t *testing.T) {
 	t.Parallel()
 	for name, p := range projects {

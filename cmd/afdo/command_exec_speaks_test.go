@@ -47,8 +47,8 @@ func TestExecParams(t *testing.T) {
 	}
 }
 
-// TestExecOfBuild checks that exec does not run a build without a word, because the compiles of the
-// build get no profile.
+// TestExecOfBuild checks that exec prints a warning if its command is a build, such as make,
+// because the compiles of the build get no profile.
 func TestExecOfBuild(t *testing.T) {
 	s := newSiteInProcess(t)
 	s.write("bin/make", "#!/bin/sh\necho made\n")

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// The JSON of lookup.
+// These types are the parts of the JSON of lookup that tests read.
 type (
 	jsonUnit struct {
 		Unit       string       `json:"unit"`

@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Each verb has a page with its flags, and groff has nothing to say about any of them.
+// TestManual checks that each verb has a manual page with its flags, and that groff reports no
+// problem in any page.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "man")

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// clangText is a profile for clangSource among other things.
+// clangText is an LLVM sample profile, as text, of the functions in clangSource and of others.
 const clangText = `main:900:1
  1: 100 work:100
  2: 700 other:3

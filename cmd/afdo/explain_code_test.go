@@ -73,7 +73,8 @@ var checkedPrograms = []checkedProgram{
 	{name: "lua", files: "$AFDO_SOURCES/lua5.4-*/src/*.[ch] " + benchPrograms + "train.lua", not: "luac.c onelua.c ltests.c", flags: "-DLUA_USE_POSIX -DDEB_HOST_MULTIARCH=\"none\"", header: "lua5.4-deb-multiarch.h", arguments: "train.lua", share: 1000},
 }
 
-// packsNumbers packs and unpacks numbers with LZ4, fast and well.
+// packsNumbers is a program that compresses numbers with LZ4, by its fast method and by its strong
+// one, and decompresses them.
 const packsNumbers = `#include <stdio.h>
 #include <string.h>
 #include "lz4.h"
@@ -216,9 +217,10 @@ func (c *codeCheck) compare(t *testing.T, arguments ...string) map[string]int {
 	return kinds
 }
 
-// What explain reports agrees with the code: the code changes only if the compiler used something
-// of a function's profile. Used counts need not change it. AFDO_SWEEP=all checks all programs with
-// all compilers.
+// TestExplainAgreesWithCode compares what explain reports with the compiled code: the code may
+// depend on the counts of a function only if explain reports that the compiler used some of them.
+// The opposite is not required, because counts that are used need not change the code.
+// AFDO_SWEEP=all checks all programs with all compilers.
 func TestExplainAgreesWithCode(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, program := range checkedPrograms[:testenv.Rounds(1, 1, len(checkedPrograms))] {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// fieldFile unpacks a file of testdata/field, which has inputs that caused bugs in other tools of
-// this kind.
+// fieldFile unpacks a file of testdata/field, a collection of inputs that caused bugs in other
+// profiling tools, and returns its path.
 func fieldFile(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "field", name+".gz"))
@@ -32,7 +32,8 @@ func fieldFile(t *testing.T, name string) string {
 	return path
 }
 
-// fieldScript makes the text of perf script of a recording. Without names, it lacks the events.
+// fieldScript returns a recording as perf script prints it. If names is not set, the lines have no
+// names of events.
 func fieldScript(t *testing.T, name string, names bool) string {
 	t.Helper()
 	f, err := os.Open(fieldFile(t, name))
@@ -110,7 +111,7 @@ func TestCreateOfTheField(t *testing.T) {
 	}
 }
 
-// --json and show name the event that counts.
+// TestEventOfTheField checks that create --json and show name the event whose samples are used.
 func TestEventOfTheField(t *testing.T) {
 	t.Parallel()
 	recording := fieldFile(t, "misses_b.data")
@@ -123,7 +124,8 @@ func TestEventOfTheField(t *testing.T) {
 	assert.Contains(t, r.out, `"other_events": 900`)
 }
 
-// Profiles of LLVM 24 are read by their flags, and what cannot be added or used is refused.
+// TestLLVMOfTheField checks that profiles of LLVM 24 are read by their flags, and that flags which
+// afdo cannot use are refused.
 func TestLLVMOfTheField(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")

@@ -45,19 +45,17 @@ func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.C
 // least two blanks before its description.
 var item = pattern.Of(`^ +(?:\S+ )*\S+ {2,}`)
 
-// A paragraph is a part of the help whose lines are joined and wrapped again: unindented text, a
-// list item, or JSON.
+// A paragraph is a part of the help whose lines are joined and wrapped again: unindented text or a
+// list item.
 type paragraph struct {
 	words  strings.Builder
 	first  string // what its first line begins with
 	indent int    // indentation of the lines after the first
-	json   bool
 }
 
-// goesOn reports whether a line continues the paragraph.
-func (p *paragraph) goesOn(line string) bool {
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	return p != nil && (indent == p.indent || p.json && indent > 2)
+// continuedBy reports whether a line continues the paragraph.
+func (p *paragraph) continuedBy(line string) bool {
+	return p != nil && len(line)-len(strings.TrimLeft(line, " ")) == p.indent
 }
 
 // wrapText wraps the paragraphs of a help text to the given number of columns. It also breaks other
@@ -73,14 +71,12 @@ func wrapText(text string, columns int) string {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n ")
-		first, isJSON := item().FindString(line), strings.HasPrefix(line, "  {")
-		if line == "" || !p.goesOn(line) {
+		first := item().FindString(line)
+		if line == "" || !p.continuedBy(line) {
 			flush()
 		}
 		switch {
 		case p != nil:
-		case isJSON:
-			p = &paragraph{first: "  ", indent: 4, json: true}
 		case first != "":
 			p = &paragraph{first: first, indent: len(first)}
 		case line != "" && line[0] != ' ':
@@ -120,8 +116,9 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
-// foreignFlags maps a flag of other tools to the flags of this command that mean the same. Two
-// flags are separated by a blank, and no verb has both. "" means that the flag is not needed here.
+// foreignFlags maps flags of other tools to the names of the flags with the same meaning here. Two
+// names are separated by a blank; each verb has at most one of them. "" means that no flag is
+// needed here.
 var foreignFlags = map[string]string{
 	"function": "only-names symbol", "no-function": "strip-names", "format": "to", "out": "output", "output_file": "output", "gcov": "output",
 	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",
@@ -195,7 +192,8 @@ func writeManual(e *verb.Env, root *cobra.Command, folder string) error {
 	return nil
 }
 
-// manpageName returns what the page of a command or a verb of it is called, such as "afdo-show".
+// manpageName returns the name of the manual page of the command or of one of its verbs, such as
+// "afdo-show".
 func manpageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // writeManpage writes the page of a command for section 1 of the manual, with the version in its

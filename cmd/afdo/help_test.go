@@ -30,9 +30,6 @@ four five.
 
   afdo one two three
 
-  {"one", "two": [
-    "three"]}
-  {"four"}
 Flags:
   --one string   one
                  two three four
@@ -42,9 +39,6 @@ five.
 
   afdo one two three
 
-  {"one", "two": [
-    "three"]}
-  {"four"}
 Flags:
   --one string   one
                  two

@@ -36,8 +36,9 @@ const fortranMain = `program heat
 end program
 `
 
-// Functions of Fortran are not found in its text, so compiles get the whole profile: the same code
-// as by the compiler's own option, and most counts are found.
+// TestFortran checks that compiles of Fortran get the whole profile, because exec cannot find
+// function definitions in Fortran sources. The code is the same as with the compiler's own option,
+// and most counts are found.
 func TestFortran(t *testing.T) {
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "gfortran")

@@ -21,15 +21,16 @@ var noProfgen = []string{
 	"compress-recursion", "csprof-max", "populate-profile-symbol-list", "mark-all-context-preinlined", "show-canonical-fname",
 }
 
-// keptOfProfgen are the flags with which a call of llvm-profgen is repeated. Other flags set
+// keptOfProfgen are the flags that a repeated call of llvm-profgen keeps. Other flags set
 // thresholds for hot and cold counts, or select what else is printed.
 var keptOfProfgen = []string{
 	"binary", "debug-binary", "perfscript", "ps", "unsymbolized-profile", "up", "use-dwarf-correlation", "pid", "use-offset",
 	"use-first-loadable-segment-as-base", "dwp",
 }
 
-// profgen repeats a recorded call of llvm-profgen with both tools, and compares the profiles as
-// text: without llvm-profgen's pre-inliner, and with totals that are sums of the counts.
+// profgen repeats a recorded call of llvm-profgen with llvm-profgen itself and with afdo create,
+// and compares the profiles as text. llvm-profgen runs without its pre-inliner, and totals of
+// functions are replaced by the sums of their counts.
 func (s *llvmSweep) profgen(call string) {
 	text, err := os.ReadFile(filepath.Join(call, "args"))
 	require.NoError(s, err)
@@ -81,8 +82,9 @@ func (s *llvmSweep) profgen(call string) {
 	}
 }
 
-// profgenLines returns the flags of llvm-profgen that count, our command line, the names of the
-// inputs, and whether llvm-profgen was to write ranges of addresses instead of a profile.
+// profgenLines returns two command lines for a recorded call: the flags of llvm-profgen that matter
+// for counts, and the arguments of afdo. name contains the names of the inputs. raw is set if
+// llvm-profgen was to write ranges of addresses instead of a profile.
 func (s *llvmSweep) profgenLines(call string, given []string) (theirs, ours []string, name string, raw bool) {
 	ours = []string{"create", "--to", "sampletext", "--allow-poor", "--min-samples", "0"}
 	for i, arg := range given {
@@ -116,7 +118,8 @@ func (s *llvmSweep) profgenLines(call string, given []string) (theirs, ours []st
 	return theirs, ours, name, raw
 }
 
-// ofNoted returns the command lines that make a profile of ranges of addresses.
+// ofNoted writes the text noted, samples by ranges of addresses, to a file, and returns both
+// command lines with that file in place of the recording.
 func (s *llvmSweep) ofNoted(noted string, theirs, ours []string) (_, _ []string) {
 	path := filepath.Join(s.work, "noted")
 	require.NoError(s, os.WriteFile(path, []byte(noted), 0o666))

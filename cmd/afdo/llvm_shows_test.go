@@ -91,8 +91,9 @@ func (s *llvmSweep) refusedShow(verb, name string, inputs []string, program stri
 	s.add(verb+": both refuse", name)
 }
 
-// shown returns a command line of show, overlap or order without where to write, with the files
-// that were given then.
+// shown returns the arguments of a recorded call of show, overlap or order, without the flags that
+// name the output. inputs are copies of the files that the call has read, and program is the binary
+// that it was given.
 func (s *llvmSweep) shown(call string) (args, inputs []string, program string) {
 	text, err := os.ReadFile(filepath.Join(call, "args"))
 	require.NoError(s, err)
@@ -130,7 +131,8 @@ type saying struct {
 
 func says(line, fact string) saying { return saying{pattern.Of("^" + line + "$"), fact} }
 
-// sayings are the lines of show for instrumentation profiles and of the summaries of all.
+// sayings are the patterns for the lines that llvm-profdata show prints about instrumentation
+// profiles, and about the summary of any profile.
 var sayings = []saying{
 	says(`    Counters: (\d+)`, "@ counters $1"),
 	says(`    Counters: (\d+)    <(\w+)>`, "@ counters $1 $2"),
@@ -177,8 +179,8 @@ var (
 	valueLine = pattern.Of(`^\t\[ *(\d+), +(.*), +(\d+) \] \(.*\)$`)
 )
 
-// toldByLLVM returns the facts in what llvm-profdata prints. A line that is not known is a fact by
-// itself.
+// toldByLLVM converts the text that llvm-profdata prints to facts. A line that matches no pattern
+// becomes a fact of its own.
 func toldByLLVM(flags, text string) []string {
 	switch {
 	case strings.HasPrefix(text, "Profile overlap") || strings.HasPrefix(text, "Function level:"):
@@ -227,7 +229,8 @@ func said(line, function, kind string) string {
 	return "unknown line: " + line
 }
 
-// valueFact is a value of a site. Functions and virtual tables are known by their hashes.
+// valueFact returns the fact that a value, such as the target of a call, was seen count times at a
+// site of a function. It writes the hash of a name for the name.
 func valueFact(function, kind, site, value, count string) string {
 	if kind != "IPVK_MemOPSize" && !strings.HasPrefix(value, "0x") {
 		value = fmt.Sprintf("%#x", memprof.GUID(value))
@@ -237,7 +240,8 @@ func valueFact(function, kind, site, value, count string) string {
 
 var percent = pattern.Of(`^ *(.+): +([0-9.]+)(%?)$`)
 
-// overlapByLLVM returns the figures of overlap, each by the words before it and the level it is of.
+// overlapByLLVM returns the figures that llvm-profdata overlap prints. Each begins with its level,
+// which is the whole program or one function, and its label.
 func overlapByLLVM(text string) (list []string) {
 	level := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -266,7 +270,7 @@ func overlapByLLVM(text string) (list []string) {
 // says.
 var notTold = pattern.Of(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
 
-// linesAs returns the lines of a text as facts.
+// linesAs returns the lines of a text as facts, each with the prefix of.
 func linesAs(of, text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, of+strings.TrimSpace(line))
@@ -283,7 +287,8 @@ func hotFacts(text string) []string {
 
 var rawLine = pattern.Of(`^[ #]+(\w[\w ]*): (?:0x)?(\w+)$`)
 
-// rawFacts returns what a raw memory profile says of itself. Its records are compared as YAML.
+// rawFacts returns the facts in the header of a raw memory profile. Its records are compared as
+// YAML.
 func rawFacts(text string) (list []string) {
 	text, _, _ = strings.Cut(text, "\n  Records:")
 	for line := range strings.SplitSeq(text, "\n") {

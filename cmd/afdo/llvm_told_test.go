@@ -171,7 +171,7 @@ func (u *toldByUs) collectRecords(path string, shown *shownFacts) {
 
 var cutoffFlag = pattern.Of(`value-cutoff=(\d+)`)
 
-// hot returns the smallest count that is hot.
+// hot returns the smallest count that the summary of the profile takes as hot.
 func (f *shownFacts) hot() uint64 {
 	for _, e := range f.Summary.Entries {
 		if e.Cutoff == 990_000 {
@@ -422,8 +422,8 @@ func (u *toldByUs) collectOverlap() {
 	u.collectAlone(&diff)
 }
 
-// collectAlone adds the facts about functions that only one profile has, or that have other hashes
-// in the other.
+// collectAlone adds the facts about functions that only one of the two profiles has, or that have
+// another hash in the other profile.
 func (u *toldByUs) collectAlone(diff *diffFacts) {
 	base, test := map[string]float64{}, map[string]float64{}
 	for _, f := range diff.Functions {

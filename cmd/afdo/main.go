@@ -139,6 +139,7 @@ gzip or zstd; "-" is standard input. The formats are called:
   gcda                            counters of GCC's -fprofile-generate
 
 --to takes these names, and gcc12 to gcc16 and clang for what these compilers read.
+The JSON that verbs print with --json is described in spec/schema of the sources.
 
 Exit status: 0 done, 1 the data is at fault or, for "diff --exit-code", the profiles
 differ, 2 wrong usage, 3 done but for inputs that were skipped.`
@@ -315,9 +316,9 @@ func markRunErrors(cmd *cobra.Command) {
 func addGlobalFlags(e *verb.Env, root *cobra.Command) {
 	var limits fetch.Limits
 	flags := root.PersistentFlags()
-	flags.Var((*byteSize)(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
+	flags.Var(sizeFlag(&limits.MaxSize), "max-download", "largest file to read from a URL, 1G by default")
 	flags.DurationVar(&limits.Timeout, "timeout", 0, "how long a server may be silent, 1m by default")
-	flags.Var((*byteSize)(&limits.MinRate), "min-rate", "bytes that a server has to send in a second, 1M by default")
+	flags.Var(sizeFlag(&limits.MinRate), "min-rate", "bytes that a server has to send in a second, 1M by default")
 	flags.BoolVarP(&e.Quiet, "quiet", "q", false, "print errors and results only")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if errSettings != nil {
@@ -335,14 +336,7 @@ func addGlobalFlags(e *verb.Env, root *cobra.Command) {
 	}
 }
 
-// byteSize is the value of a flag for a number of bytes, such as 500M.
-type byteSize int64
-
-func (b *byteSize) String() string { return "" }
-
-func (b *byteSize) Set(text string) (err error) {
-	*(*int64)(b), err = lines.ParseSize(text)
-	return err
+// sizeFlag returns a flag for a number of bytes, such as 500M.
+func sizeFlag(to *int64) *cli.Flag[int64] {
+	return &cli.Flag[int64]{To: to, Parse: lines.ParseSize, Kind: "SIZE"}
 }
-
-func (b *byteSize) Type() string { return "SIZE" }

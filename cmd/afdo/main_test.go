@@ -30,8 +30,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// programs are the functions by which the test binary acts as another program, by the name of the
-// program. Some systems add more.
+// programs has the functions that the test binary runs if it is started as another program, by the
+// name of that program.
 var programs = map[string]func(){
 	"afdo":             main,
 	"afdo-fetch":       func() { helper.Main("afdo-fetch", remote.Open) },
@@ -76,8 +76,9 @@ func (t inTurn) Run(name string, script func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { script(inTurn{t}) })
 }
 
-// scriptStatus runs the command in this process, in the folder of the script. It must end with a
-// status: status N afdo ARGS... What has a standard input is a program of its own, which exec runs.
+// scriptStatus implements the command "status N afdo ARGS..." of scripts: it runs afdo in this
+// process, in the folder of the script, and requires exit status N. Scripts that need a standard
+// input start afdo as a program, by exec.
 func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || args[1] != "afdo" {
 		ts.Fatalf("usage: status N afdo ARGS...")

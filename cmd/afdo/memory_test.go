@@ -30,15 +30,15 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// SECURITY.md promises that no verb takes more memory than this. Nothing enforces it, these tests
-// measure it.
+// A verb may take memoryPerByte bytes of memory for each byte of its files, and freeMemory bytes in
+// addition. SECURITY.md promises this. The program does not enforce it; these tests measure it.
 const (
 	memoryPerByte = 50
 	freeMemory    = 64 << 20
 )
 
-// mostTime is the processor time that a verb may take for any of these files. The files are small,
-// so a verb takes milliseconds for their size and has some seconds to spare.
+// mostTime is the processor time that a verb may take for an amplified file. These files are small,
+// so a careful verb takes milliseconds.
 const mostTime = 20 * time.Second
 
 // TestMemoryOfVerbs runs every verb on files that are made to need much more memory than their
@@ -91,8 +91,8 @@ func amplifiedCost(t *testing.T, a amplified, dir string) (worst float64, at str
 	return worst, at
 }
 
-// everywhere returns address samples for all functions of a binary that package gen has made, which
-// has size bytes.
+// everywhere returns address samples that cover a binary of the given size, which package gen has
+// made.
 func everywhere(size int64) []byte {
 	n := min(max(size-1<<12, 16)/16, 10_000)
 	text := fmt.Appendf(nil, "%d\n", n)

@@ -25,7 +25,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// scaled returns w·n, rounded by the book.
+// scaled returns w·n, rounded to the nearest number, halves up, and at most the largest number of
+// 64 bits.
 func scaled(w *big.Rat, n uint64) uint64 {
 	product := new(big.Rat).Mul(w, new(big.Rat).SetInt(new(big.Int).SetUint64(n)))
 	product.Add(product, big.NewRat(1, 2))
@@ -75,7 +76,8 @@ func totalOfNaive(b *naive.Body) *big.Int {
 	return sum
 }
 
-// capNaive scales the sum of a host down.
+// capNaive scales the profile of a host down so that its counts add up to at most the given sum, as
+// --host-cap does.
 func capNaive(p *naive.Profile, most uint64) {
 	total := new(big.Int)
 	for _, f := range p.Functions {
@@ -89,8 +91,9 @@ func capNaive(p *naive.Profile, most uint64) {
 	}
 }
 
-// TestMergeFleetAgainstNaive merges random files of several hosts, of some age, with weights and a
-// cap, and does the same by hand. Ages are whole half-lives, whose powers are plain.
+// TestMergeFleetAgainstNaive merges random files of several hosts, with ages, weights and a cap for
+// each host, and compares the result with a sum that the test computes itself. Ages are whole
+// numbers of half-lives, so that weights are powers of 2.
 func TestMergeFleetAgainstNaive(t *testing.T) {
 	dir := t.TempDir()
 	out, list := filepath.Join(dir, "out"), filepath.Join(dir, "list")
@@ -138,7 +141,7 @@ func TestMergeFleetAgainstNaive(t *testing.T) {
 	assert.NotZero(t, capped)
 }
 
-// TestMergeAgesOfFiles takes the age from the file where the list does not give it.
+// TestMergeAgesOfFiles checks that the age of an input is that of its file if the list has no age.
 func TestMergeAgesOfFiles(t *testing.T) {
 	data, err := os.ReadFile(example(".afdo"))
 	require.NoError(t, err)
@@ -202,8 +205,9 @@ func TestMergeKeepGoing(t *testing.T) {
 	assert.Contains(t, r.err, "--host-cap is for profiles of samples")
 }
 
-// fleetFiles writes profiles of hosts, which have much in common, and a list of so many inputs,
-// each of them several times. It returns the list and the size of a file.
+// fleetFiles writes profiles of hosts, which share half of their contents, and a list of the given
+// number of inputs, in which each file occurs several times. It returns the path of the list and
+// the size of a file.
 func fleetFiles(t *testing.T, inputs int) (list string, size int) {
 	t.Helper()
 	const files, units, functions, lines = 50, 10, 8, 12
@@ -235,8 +239,8 @@ func fleetFiles(t *testing.T, inputs int) (list string, size int) {
 	return list, size
 }
 
-// TestMergeFleetMemory checks that a merge of many inputs has no more memory than one of few, where
-// both have the same result.
+// TestMergeFleetMemory checks that a merge of many inputs takes no more memory than a merge of few
+// inputs with the same result.
 func TestMergeFleetMemory(t *testing.T) {
 	testenv.NeedSweep(t)
 	// Often collected, so that the peak is what the merge holds, not what waits to be collected.

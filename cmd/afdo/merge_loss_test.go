@@ -140,7 +140,8 @@ func TestMergeKeepGoingMemory(t *testing.T) {
 	}
 }
 
-// TestMergeKeepGoingSamples does the same with LLVM's sample profiles.
+// TestMergeKeepGoingSamples merges damaged sample profiles of LLVM with --keep-going: nothing of
+// them is added.
 func TestMergeKeepGoingSamples(t *testing.T) {
 	good := writeFile(t, "good.sampletext", []byte("main:30:1\n 1: 10 f:3\n 2: 20\nf:5:3\n 1: 5\n"))
 	file := must(t, "convert", "--to", "extbinary", good)
@@ -212,7 +213,8 @@ func TestTextsAsLLVM(t *testing.T) {
 	require.Equal(t, "main:10:1\n 1: 10\n", must(t, "convert", "--to", "sampletext", path))
 }
 
-// The memory profile of a file that has counters as well is printed like that of any other.
+// TestMemoryProfileOfCombinedFile checks that the memory profile in a file that also has counters
+// is printed like that of a file without counters.
 func TestMemoryProfileOfCombinedFile(t *testing.T) {
 	t.Parallel()
 	yaml := writeFile(t, "memory.yaml", []byte(memoryYAML))
@@ -248,7 +250,8 @@ HeapProfileRecords:
 ...
 `
 
-// A folder stands for the files below it, and a pattern for those that match.
+// TestMergeFolders checks that a folder among the inputs means all files below it, and that a
+// pattern means the files that match.
 func TestMergeFolders(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o777))
@@ -272,7 +275,8 @@ func TestMergeFolders(t *testing.T) {
 	require.Contains(t, r.err, "no file matches")
 }
 
-// --sparse leaves out what llvm-profdata does.
+// TestMergeSparse checks that merge --sparse leaves out the same functions as llvm-profdata merge
+// --sparse.
 func TestMergeSparse(t *testing.T) {
 	profdata := testenv.Tool(t, "llvm-profdata-22")
 	paths, err := filepath.Glob(filepath.Join(llvmZoo, "*.proftext"))

@@ -254,8 +254,8 @@ func runAs(e *verb.Env, program string, args []string) int {
 	return run(e, translated)
 }
 
-// translate returns the command line of this command. Of an option that is given twice, the last
-// one counts.
+// translate converts the arguments of another tool to a command line of afdo. Of an option that is
+// given twice, the last one counts.
 func (t *oldTool) translate(args []string) ([]string, error) {
 	given := make(map[string]string)
 	var order, operands []string
@@ -314,8 +314,8 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 	return name, option, value, nil
 }
 
-// build returns afdo's command line from the options in their order, their values, and the
-// operands.
+// build returns afdo's command line, from the names of the options in their order, their values,
+// and the operands.
 func (t *oldTool) build(order []string, given map[string]string, operands []string) ([]string, error) {
 	line := slices.Clone(t.verb)
 	for _, name := range order {

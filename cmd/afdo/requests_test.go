@@ -128,9 +128,9 @@ func askedOf(p *profile.Profile, n int) questions {
 	return q
 }
 
-// A limit is what 19 of 20 questions of a kind may take of an indexed file: a number of requests,
-// and the bytes that any file takes and this percentage of the file. A missing name that the filter
-// of the index does not notice is the twentieth.
+// A limit says how much 19 of 20 questions of one kind may cost on an indexed file: a number of
+// requests, and a number of bytes, which is freeBytes and a percentage of the file's size. One
+// question of 20 may cost more, because the index's filter does not reject every missing name.
 type limit struct{ requests, percent int64 }
 
 // freeBytes are allowed for any file: the end of the file, which is fetched to open it, and as many

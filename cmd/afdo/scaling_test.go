@@ -195,7 +195,7 @@ func profileOf(n int, of func(i int) (path, name string), body func(b *profile.B
 	return p
 }
 
-// usual adds to a body counts, a call and an inlined function.
+// usual adds to a body what most functions have: counts, a call and an inlined function.
 func usual(b *profile.Body, i int, symbols []profile.SymbolRef) {
 	for line := range uint32(8) {
 		b.Count(line, 0, uint64(i))

@@ -26,8 +26,8 @@ func compress(t testing.TB, data []byte) []byte {
 	return packed.Bytes()
 }
 
-// Looking up a unit in a compressed file of a server takes less than the whole file, and gives what
-// the plain file gives.
+// TestRequestsOfCompressed looks up a unit in a compressed file on a server: that fetches only a
+// part of the file, and the output is that for the file before compression.
 func TestRequestsOfCompressed(t *testing.T) {
 	profiles := map[string]func() *profile.Profile{
 		"small": func() *profile.Profile { return synth.Profile(synth.Small) },

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestSliceMake builds with the rules of make in docs/guide/slices.md: a new profile compiles
-// again just what has another slice.
+// TestSliceMake builds with the rules for make in docs/guide/slices.md. After a new profile, only
+// sources whose slice has changed are compiled.
 func TestSliceMake(t *testing.T) {
 	t.Parallel()
 	testenv.Tool(t, "make")

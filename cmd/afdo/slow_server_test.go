@@ -49,8 +49,8 @@ func slowServer(t *testing.T, data []byte) (url string, requests, most *atomic.I
 	return server.URL + "/all.v4", requests, most
 }
 
-// A compile whose profile is on a slow server goes on without it and says so once. The compiles
-// after it do not ask the server.
+// TestExecSlowServer checks that a compile whose profile is on a slow server goes on without the
+// profile and warns once. Later compiles do not ask the server.
 func TestExecSlowServer(t *testing.T) {
 	t.Parallel() // it waits
 	s := newSite(t)
@@ -68,7 +68,8 @@ func TestExecSlowServer(t *testing.T) {
 	assert.Equal(t, asked, requests.Load())
 }
 
-// The bulk of a file is not requested before its first bytes are known to be those of a profile.
+// TestFirstBytesOfServer checks that most of a file is requested only after its first bytes were
+// recognised as those of a profile.
 func TestFirstBytesOfServer(t *testing.T) {
 	url, _, most := slowServer(t, []byte("\x7fELF\x02\x01\x01\n"))
 	out := filepath.Join(t.TempDir(), "out")

@@ -121,7 +121,7 @@ func trained(t testing.TB, files [][]byte, size int) []byte {
 	return d
 }
 
-// directoryBytes is the size of the table of paths and sizes.
+// directoryBytes returns the size of the compressed directory: the paths and sizes of the units.
 func directoryBytes(paths []string) int {
 	var table []byte
 	for i, path := range paths {

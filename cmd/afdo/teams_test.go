@@ -84,8 +84,8 @@ func (tm *team) build(checkout string, args func(dir, unit string) []string) (hi
 	return hits
 }
 
-// sliced returns a function that returns the compile of a unit by the launcher. paths returns the
-// paths in its command line.
+// sliced returns a function that returns the command line by which the launcher compiles a unit.
+// paths returns the paths in that command line.
 func (tm *team) sliced(paths func(dir, unit string) []string) func(dir, unit string) []string {
 	return func(dir, unit string) []string {
 		return append([]string{"afdo", "exec", "--profile", tm.profile, "--", "ccache", "gcc", "-O2"}, paths(dir, unit)...)
@@ -96,7 +96,8 @@ func relativePaths(_, unit string) []string {
 	return []string{"-c", unit, "-o", "build/" + filepath.Base(unit) + ".o"}
 }
 
-// test builds one checkout, and the other one before and after a refresh.
+// test builds the first checkout, then the second one, and the second one again after a refresh of
+// the profile.
 func (tm *team) test(t *testing.T) {
 	whole := func(dir, unit string) []string {
 		return append([]string{"ccache", "gcc", "-O2", "-fauto-profile=" + tm.whole}, relativePaths(dir, unit)...)
@@ -117,7 +118,7 @@ func TestTeamHTTP(t *testing.T) {
 	newTeam(t, newStorage(t).URL+"/ccache").test(t)
 }
 
-// TestTeamRedis does the same through Redis.
+// TestTeamRedis shares objects through a Redis server.
 func TestTeamRedis(t *testing.T) {
 	testenv.NeedSweep(t)
 	newTeam(t, newRedis(t)).test(t)

@@ -41,7 +41,8 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(<-text, "\r\n", "\n")
 }
 
-// A terminal without escape sequences gets no colours, like a user who wants none.
+// TestColours checks that no colours are printed on a terminal without escape sequences, or if
+// NO_COLOR is set.
 func TestColours(t *testing.T) {
 	terminal := clitest.Terminal(t)
 	for _, c := range []struct {
@@ -54,7 +55,8 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// Lists fit the terminal whatever the names, and -v prints the names in full.
+// TestListsFitTheTerminal checks that lists shorten names to the width of the terminal, and that -v
+// prints the names in full.
 func TestListsFitTheTerminal(t *testing.T) {
 	long := strings.Repeat("folder/", 20) + "file.cc"
 	units := writeFile(t, "units", gen.Encode(&naive.File{Units: []naive.Unit{{Path: long}}}, false))

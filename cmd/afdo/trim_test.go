@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestTrimSteps checks each flag, and all in their order, against the library, with both verbs and
-// every format as input.
+// TestTrimSteps compares the flags that remove parts of a profile, each alone and all together,
+// with the functions of package profile, for convert and merge and every input format.
 func TestTrimSteps(t *testing.T) {
 	named := func(text string, want bool) func(*profile.Profile) *profile.Profile {
 		re := regexp.MustCompile(text)

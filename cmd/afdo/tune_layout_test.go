@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// tune --layout lays out the code of clang's programs by lists and of GCC's by llvm-bolt. Both take
-// fewer jumps.
+// TestTuneLayout checks that tune --layout places the code of a program by lists if clang compiles
+// it, and by llvm-bolt if GCC does. Both programs take fewer jumps.
 func TestTuneLayout(t *testing.T) {
 	testenv.NeedSweep(t)
 	for compiler, by := range map[string]tune.Placement{"clang-22": tune.ByClang, "gcc": tune.ByBOLT} {

@@ -53,12 +53,7 @@ a line NAME=VALUE for each setting, and lines of comments that begin with #:
   AFDO_MAX_DOWNLOAD  --max-download of all verbs
   AFDO_TIMEOUT       --timeout of all verbs
   AFDO_MIN_RATE      --min-rate of all verbs
-  NO_COLOR           no colours if it is not empty
-
-JSON has these members:
-
-  {"file", "settings": [{"name", "value", "from": "environment" | "file" | "default",
-    "meaning"}, ...]}`
+  NO_COLOR           no colours if it is not empty`
 
 func newConfigCommand(e *verb.Env) *cobra.Command {
 	var json bool

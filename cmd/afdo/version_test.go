@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/settings"
 )
 
-// Each setting comes from the environment, the configuration file or the default, and the help has
-// all of them.
+// TestConfig checks that config prints whether each setting comes from the environment, the
+// configuration file or the default, and that the help names all settings.
 func TestConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(path, []byte("AFDO_TIMEOUT=2m\nAFDO_CACHE_DAYS=9\n"), 0o600))
@@ -53,7 +53,8 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, cli.StatusUsage, afdoRun("show", "../../testdata/shop.afdo").status)
 }
 
-// Without a folder for the configuration file, the other settings are printed.
+// TestConfigWithoutFolder checks that config also works if the environment names no folder for the
+// configuration file.
 func TestConfigWithoutFolder(t *testing.T) {
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AFDO_CONFIG", "AppData"} {
 		t.Setenv(name, "")

@@ -81,8 +81,8 @@ func TestHiddenFunctions(t *testing.T) {
 	}
 }
 
-// TestSliceOfNothing checks that a slice without functions is whole, although it has the largest
-// count of the profile that it is a slice of.
+// TestSliceOfNothing checks that a slice without functions is accepted as complete, although its
+// summary has the largest count of the whole profile.
 func TestSliceOfNothing(t *testing.T) {
 	for _, format := range []string{"v4", "v3", "text", "extbinary"} {
 		out := filepath.Join(t.TempDir(), "out")
@@ -104,8 +104,8 @@ func formatNameOf(name string) string {
 	return "sampletext"
 }
 
-// An index may leave out a symbol or a unit. What is not found by an index of a local file is
-// looked for in the rest of the file.
+// TestLookupOfHidden looks up a symbol and a unit that the index of a local file leaves out: lookup
+// finds them in the rest of the file.
 func TestLookupOfHidden(t *testing.T) {
 	data := []byte(must(t, "convert", example(".afdo"), "--to", "v4c", "--index", "-o", "-"))
 	at := bytes.LastIndex(data, []byte("afdo\x01")) - 1 // the index
@@ -132,7 +132,7 @@ func TestLookupOfHidden(t *testing.T) {
 	}
 }
 
-// fixPages gives the pages of an index the checksums of their bytes.
+// fixPages updates the checksums of the pages of an index after a change of their bytes.
 func fixPages(section []byte) {
 	for i := uint64(0); len(section) > 4; i++ {
 		page := section[:min(1024, len(section))]

@@ -22,14 +22,14 @@ const (
 	version = "v0.1.0"
 )
 
-// A machine is one that nothing of afdo is on yet.
+// A machine is an environment in which nothing of afdo is installed.
 type machine struct {
 	home string
 	env  []string
 }
 
-// newMachine returns a machine for which this clone is published: a folder that stands in for the
-// Go module proxy has its last commit. The other modules come out of the cache of this machine.
+// newMachine returns a machine that can install this clone's last commit: a folder in place of the
+// Go module proxy has it as version v0.1.0. Other modules come from the cache of this computer.
 func newMachine(t *testing.T) machine {
 	t.Helper()
 	if os.Getenv("AFDO_SNAPSHOT") == "" {
@@ -49,7 +49,7 @@ func newMachine(t *testing.T) machine {
 	return m
 }
 
-// publish writes the last commit as the Go module proxy has it.
+// publish writes the last commit as a module version, in the file layout of a Go module proxy.
 func publish(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -78,7 +78,8 @@ func (m machine) run(t *testing.T, dir, text string, env ...string) string {
 	return string(out)
 }
 
-// TestInstallPage does what docs/guide/install.md says, as someone would who has but Go.
+// TestInstallPage runs the commands of docs/guide/install.md on a machine where only Go is
+// installed.
 func TestInstallPage(t *testing.T) {
 	m := newMachine(t)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "guide", "install.md"))
@@ -172,7 +173,7 @@ func TestAction(t *testing.T) {
 	require.Contains(t, string(summary), "### AutoFDO profile `p.afdo`")
 }
 
-// TestArchives looks into the archives and packages of the snapshot.
+// TestArchives checks the contents of the archives, and the SBOM of each.
 func TestArchives(t *testing.T) {
 	m := newMachine(t)
 	snapshot := os.Getenv("AFDO_SNAPSHOT")

@@ -21,7 +21,8 @@ func TestMessageSaysWhoSpeaksOnce(t *testing.T) {
 	assert.Equal(t, "an afdo: inside", Message(errors.New("an afdo: inside")))
 }
 
-// A URL where only files are read is not reported as a missing file.
+// TestMessageOfAddress checks the message for a URL where a verb reads only files. It is not that
+// of a missing file.
 func TestMessageOfAddress(t *testing.T) {
 	for op, path := range map[string]string{"open": "https://host/p.afdo", "stat": "s3://bucket/p.afdo"} {
 		err := fmt.Errorf("reading: %w", &fs.PathError{Op: op, Path: path, Err: fs.ErrNotExist})
@@ -29,7 +30,8 @@ func TestMessageOfAddress(t *testing.T) {
 	}
 }
 
-// Names from files cannot control the terminal through any message.
+// TestMessagesAreEscaped checks that names from files cannot send control characters to the
+// terminal through a message.
 func TestMessagesAreEscaped(t *testing.T) {
 	const name = "a\x1b[31m\u202e\xff\r\u0085é\tb\nc"
 	const shown = `a\x1b[31m\u202e\xff\r\u0085é` + "\tb\nc"
@@ -40,7 +42,8 @@ func TestMessagesAreEscaped(t *testing.T) {
 	assert.Equal(t, "afdo: "+shown+"\n", out.String())
 }
 
-// A package sets the version, which the build does not record.
+// TestPackagedVersion checks that a distribution's package can set the version, which the build
+// does not record then.
 func TestPackagedVersion(t *testing.T) {
 	recorded := ProgramVersion()
 	assert.NotEmpty(t, recorded)

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// An annotator spells a version 4 file out, a line a field: offset, bytes,
-// value and the RFC's name. It decodes on its own, in the plainest way, and
-// trusts the file.
+// An annotator lists the fields of a version 4 file, one per line: offset, bytes, value and the
+// name in the RFC. It has a simple decoder of its own, and does not check the file.
 type annotator struct {
 	data    []byte
 	pos     int
@@ -18,7 +17,7 @@ type annotator struct {
 	lines   strings.Builder
 }
 
-// annotate returns one text for the header and one for each section, by index.
+// annotate returns the lines for the header, and then those for each section by its index.
 func annotate(data []byte) []string {
 	a := &annotator{data: data}
 	offsets := a.header()
@@ -70,7 +69,8 @@ func (a *annotator) text(n uint64, name string) {
 	a.row(int(n), strings.ReplaceAll(s, `\x00`, `\0`), name)
 }
 
-// header returns the offsets of all sections in ascending order.
+// header lists the fields of the header, and returns the offsets of all sections in ascending
+// order.
 func (a *annotator) header() []int {
 	var offsets []int
 	place := func(what string) {

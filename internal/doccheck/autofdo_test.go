@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// needs skips the test if a program is missing. In CI none is.
+// needs skips the test if one of the programs is not installed. In CI it fails the test.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
@@ -23,9 +23,9 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// TestAutoFDOGuide runs what docs/guide/tutorial.md tells its reader to run: a program is built,
-// profiled with callgrind, compiled with the profile, and then takes fewer instructions for
-// another input than -O2 alone.
+// TestAutoFDOGuide runs the commands of docs/guide/tutorial.md: a program is built, profiled with
+// callgrind, and compiled with the profile. For another input, it then takes fewer instructions
+// than with -O2 alone.
 func TestAutoFDOGuide(t *testing.T) {
 	testenv.NeedSweep(t)
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
@@ -53,7 +53,8 @@ func TestAutoFDOGuide(t *testing.T) {
 	assert.Less(t, float64(after), 0.98*float64(before))
 }
 
-// instructions returns what grep has found in a file of callgrind.
+// instructions returns the number of instructions of a callgrind file, from the output of a grep
+// that printed the totals of several files.
 func instructions(t *testing.T, said, file string) uint64 {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^` + file + `\.out:summary: (\d+)$`).FindStringSubmatch(said)

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// buildFiles are what a build system needs to build docs/guide/autofdo, by the block of
-// docs/guide/builds.md.
+// buildFiles are the files that a build system needs to build docs/guide/autofdo, by the name of
+// that system's block in docs/guide/builds.md.
 var buildFiles = map[string]map[string]string{
 	"sh cmake": {"CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(words C CXX)\nadd_executable(words words.c table.c)\n"},
 	"sh meson": {"meson.build": "project('words', 'c')\nexecutable('words', 'words.c', 'table.c')\n"},
@@ -37,7 +37,8 @@ var buildFiles = map[string]map[string]string{
 	},
 }
 
-// prepared are commands that come before a block, or take its place if they name it as BLOCK.
+// prepared are shell commands to run before a block of the guide, or around it: they contain the
+// word BLOCK where the block is to run.
 var prepared = map[string]string{
 	"sh autotools": "autoreconf -fi && . ./BLOCK",
 	"make debian":  "cp BLOCK debian/rules && chmod +x debian/rules && HOME=/nonexistent DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -d -b -us -uc",
@@ -53,8 +54,8 @@ var buildTools = map[string][]string{
 	"spec": {"rpmbuild"}, "sh cargo": {"cargo"}, "nix": {"nix-build"},
 }
 
-// TestBuilds runs the blocks of docs/guide/builds.md. Each build gives its compiles their slices,
-// or the whole profile.
+// TestBuilds runs the blocks of docs/guide/builds.md, and checks that each build gives its compiles
+// their slices or the whole profile.
 func TestBuilds(t *testing.T) {
 	testenv.NeedSweep(t)
 	needs(t, "gcc")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// function returns a function of a Go file as it stands there, its doc comment left out.
+// function returns the source text of a function in a Go file, without its doc comment.
 func function(t *testing.T, file, name string) string {
 	t.Helper()
 	re := regexp.MustCompile(`(?ms)^func ` + regexp.QuoteMeta(name) + `\(.*?^}\n`)
@@ -19,8 +19,8 @@ func function(t *testing.T, file, name string) string {
 	return f
 }
 
-// TestReadmeCode checks that the README shows the package example, which is
-// compiled and run.
+// TestReadmeCode checks that the code in the README is the package example, which is compiled and
+// run.
 func TestReadmeCode(t *testing.T) {
 	body := function(t, "example_test.go", "Example")
 	body = regexp.MustCompile(`(?s)^[^\n]*\n(.*)\t// (?:O|Unordered o)utput:.*$`).FindStringSubmatch(body)[1]
@@ -28,12 +28,13 @@ func TestReadmeCode(t *testing.T) {
 	assert.Equal(t, strings.TrimSpace(body), strings.TrimSpace(blocks(t, "README.md", "go")[0]))
 }
 
-// TestRationaleCode checks that the rationale shows code that is compiled and tested.
+// TestRationaleCode checks that the code in docs/rationale.md equals code of this package, which is
+// compiled and tested.
 func TestRationaleCode(t *testing.T) {
 	assert.Equal(t, function(t, "internal/doccheck/mmap_test.go", "withMapped"), blocks(t, "docs/rationale.md", "go")[0])
 }
 
-// TestReadmeVerbs checks that the command has the verbs that the README lists.
+// TestReadmeVerbs checks that the README lists the verbs that the command has.
 func TestReadmeVerbs(t *testing.T) {
 	verbs := regexp.MustCompile("(?m)^\\| `afdo ([a-z]+) ").FindAllStringSubmatch(read(t, "README.md"), -1)
 	require.NotEmpty(t, verbs)
@@ -44,7 +45,8 @@ func TestReadmeVerbs(t *testing.T) {
 	}
 }
 
-// TestDependenciesAreExplained checks that the rationale has a word for each direct requirement.
+// TestDependenciesAreExplained checks that docs/rationale.md mentions each module that go.mod
+// requires directly.
 func TestDependenciesAreExplained(t *testing.T) {
 	rationale := read(t, "docs/rationale.md")
 	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\t?(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(read(t, "go.mod"), -1) {

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// maxComment is how wide a line that is a comment may be, a tab counting four.
+// maxComment is the maximum width of a comment line in columns. A tab counts as four columns.
 const maxComment = 100
 
-// TestCommentsAreWrapped checks the width of comments. What an example prints stands as it is.
+// TestCommentsAreWrapped checks the width of comments, except in the expected output of examples.
 func TestCommentsAreWrapped(t *testing.T) {
 	for _, file := range files(t, ".go") {
 		if strings.HasSuffix(file, "example_test.go") {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMapNamesMethods checks that each method and function that the map names exists.
+// TestMapNamesMethods checks that each method and function named in docs/reference/map.md exists.
 func TestMapNamesMethods(t *testing.T) {
 	named := regexp.MustCompile("`([A-Za-z]+\\.[A-Za-z]+)`").FindAllStringSubmatch(read(t, "docs/reference/map.md"), -1)
 	require.Greater(t, len(named), 30)
@@ -22,8 +22,8 @@ func TestMapNamesMethods(t *testing.T) {
 	}
 }
 
-// TestMapNamesCode checks that each other name of the map is in the code: of a function without its
-// package, of a constant, a type or a field.
+// TestMapNamesCode checks that all other names in docs/reference/map.md occur in the code:
+// functions without their package, constants, types and fields.
 func TestMapNamesCode(t *testing.T) {
 	named := regexp.MustCompile("`([a-z]+[A-Z][A-Za-z]*|[A-Z][A-Za-z]*)`").FindAllStringSubmatch(read(t, "docs/reference/map.md"), -1)
 	require.Greater(t, len(named), 30)
@@ -41,8 +41,8 @@ func TestMapNamesCode(t *testing.T) {
 	}
 }
 
-// functionNames returns the methods of the module as "Reader.Unit", and its functions as
-// "samples.Read". Those of tests are left out.
+// functionNames returns the names of the methods of the module as "Reader.Unit", and of its
+// functions as "samples.Read". It leaves out test files.
 func functionNames(t *testing.T) map[string]bool {
 	names := make(map[string]bool)
 	for _, path := range files(t, ".go") {
@@ -60,7 +60,8 @@ func functionNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// receiverOr returns the type of which a function is a method, or the package of one that is none.
+// receiverOr returns the name of the receiver type of a method, or pkg for a function without a
+// receiver.
 func receiverOr(f *ast.FuncDecl, pkg string) string {
 	if f.Recv == nil {
 		return pkg

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A docPackage is what a package exports, and its documentation by what it is of.
+// A docPackage has the exported names of a package, and the documentation of each.
 type docPackage struct {
 	parser *comment.Parser
 	names  map[string]bool // Name or Type.Name, and "" for the package itself
@@ -98,8 +98,8 @@ var (
 	published = regexp.MustCompile(`https://pkg\.go\.dev/` + regexp.QuoteMeta(module) + `([^\s#]*)(?:#([\w.]+))?`)
 )
 
-// TestDocLinks checks that what the documentation of an exported name links to is there: names in
-// brackets, and pages of pkg.go.dev.
+// TestDocLinks checks the links in the documentation of exported names: names in brackets and pages
+// of pkg.go.dev must exist.
 func TestDocLinks(t *testing.T) {
 	packages := publicPackages(t)
 	links := 0
@@ -138,7 +138,7 @@ func TestDocLinks(t *testing.T) {
 	assert.Greater(t, links, 450)
 }
 
-// eachText calls do for each piece of the paragraphs and lists of a comment.
+// eachText calls do for each text in the paragraphs and lists of a doc comment.
 func eachText(d *comment.Doc, do func(comment.Text)) {
 	var blocks func([]comment.Block)
 	blocks = func(content []comment.Block) {

@@ -14,7 +14,7 @@ import (
 
 const root = "../.."
 
-// read returns a file of the repository, with Unix line ends.
+// read returns the contents of a file of the repository, with "\n" as line ends.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
@@ -22,7 +22,7 @@ func read(t *testing.T, path string) string {
 	return strings.ReplaceAll(string(data), "\r\n", "\n")
 }
 
-// blocks returns the fenced code blocks of a document that have an info string.
+// blocks returns the fenced code blocks of a document whose first line is "```" and info.
 func blocks(t *testing.T, path, info string) []string {
 	t.Helper()
 	found := blocksOf(read(t, path), info)
@@ -39,8 +39,8 @@ func blocksOf(text, info string) []string {
 	return found
 }
 
-// files returns the paths of the repository's files that end in suffix, with
-// slashes. Folders that begin with a dot are left out.
+// files returns the paths of the files in the repository whose names end with suffix, with slashes.
+// It leaves out folders whose names begin with a dot.
 func files(t *testing.T, suffix string) []string {
 	t.Helper()
 	var found []string

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestEnvironment checks that the guide names each variable that begins with AFDO_ and is in the
-// code, and no others.
+// TestEnvironment checks that docs/guide/environment.md lists the environment variables AFDO_* that
+// occur in the code, and no others.
 func TestEnvironment(t *testing.T) {
 	page := read(t, "docs/guide/environment.md")
 	inCode := make(map[string]bool)

@@ -19,9 +19,9 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// BenchmarkIndexSize tells how many bytes each block of the index takes, as the command writes it,
-// for the real profiles that docs/measured/size.md is about and for a made-up one as large as
-// that of a compiler's bootstrap.
+// BenchmarkIndexSize reports the size in bytes of each block of an index that the command writes,
+// for the real profiles of docs/measured/size.md and for a synthetic one as large as that of a
+// compiler's bootstrap.
 func BenchmarkIndexSize(b *testing.B) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2", "bootstrap"} {
 		b.Run("profile="+name, func(b *testing.B) {

@@ -26,8 +26,8 @@ const (
 	indexWalkThrough = "spec/conformance/index-walkthrough.txt"
 )
 
-// An indexAnnotator spells an index out, as annotator does the rest of a file. It knows of the
-// index what docs/reference/extensions.md says, and nothing of the code that reads it.
+// An indexAnnotator lists the fields of an index, as annotator does for the rest of a file. It is
+// written from docs/reference/extensions.md alone, and does not use the code that reads indexes.
 type indexAnnotator struct {
 	annotator
 	units int
@@ -206,7 +206,7 @@ func (a *indexAnnotator) part() {
 	}
 }
 
-// ascending reads a list of ascending numbers up to an end.
+// ascending reads a list of ascending numbers, stored as differences, up to an offset.
 func (a *indexAnnotator) ascending(end int, name string) {
 	var ids []uint64
 	at := a.pos
@@ -221,7 +221,8 @@ func (a *indexAnnotator) ascending(end int, name string) {
 	}
 }
 
-// always calls f with the fields that it reads in compact mode, or none of them.
+// always calls f while the annotator is in the given mode, compact or normal. Some fields of an
+// index have the same mode in every file.
 func (a *indexAnnotator) always(compact bool, f func()) {
 	was := a.compact
 	a.compact = compact
@@ -292,8 +293,8 @@ func (a *indexAnnotator) table() {
 	a.pairs(n, remainder, value, "TABLE_ENTRIES")
 }
 
-// content takes an index section apart into its pages, whose checksums it compares, and returns
-// what they hold.
+// content splits an index section into its pages, compares their checksums, and returns the
+// contents of all pages.
 func content(t *testing.T, section []byte) []byte {
 	t.Helper()
 	var all []byte
@@ -309,7 +310,8 @@ func content(t *testing.T, section []byte) []byte {
 	return all
 }
 
-// indexedExample returns the example of the format guide with an index, and that section.
+// indexedExample returns the example of docs/reference/format.md with an index, and the section
+// with the index.
 func indexedExample(t *testing.T, compact bool) (file, section []byte, rank int) {
 	t.Helper()
 	r, err := afdo.OpenBytes(example(t, compact))
@@ -325,7 +327,8 @@ func indexedExample(t *testing.T, compact bool) (file, section []byte, rank int)
 	return b.Bytes(), b.Bytes()[info.Section.Offset:], info.Section.Index
 }
 
-// TestIndexWalkThrough compares the index that the page spells out with one that was written.
+// TestIndexWalkThrough compares the index that docs/reference/extensions.md shows byte by byte with
+// one that the library writes.
 func TestIndexWalkThrough(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		name := map[bool]string{false: "hex index", true: "hex compact index"}[compact]
@@ -353,8 +356,8 @@ func TestIndexWalkThrough(t *testing.T) {
 	}
 }
 
-// TestIndexAsSpecified reads the index of a larger file by the page alone: every path and every
-// name leads where it should.
+// TestIndexAsSpecified looks up every path and name in the index of a larger file with code that is
+// written from docs/reference/extensions.md alone.
 func TestIndexAsSpecified(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, builder.Write(&file, synth.Profile(synth.Small), builder.Options{Compact: true, Index: &index.Options{}}))
@@ -380,7 +383,8 @@ func TestIndexAsSpecified(t *testing.T) {
 	}
 }
 
-// TestPartsAsSpecified reads the block of parts of names of a unit that has some by the page alone.
+// TestPartsAsSpecified reads the index block with the parts of names of a unit, with code that is
+// written from docs/reference/extensions.md alone.
 func TestPartsAsSpecified(t *testing.T) {
 	p := profile.New()
 	unit := p.AddUnit("large.h")
@@ -404,7 +408,7 @@ func TestPartsAsSpecified(t *testing.T) {
 	}
 }
 
-// specifiedBlock returns a block of a compact index.
+// specifiedBlock returns the block of a kind from the contents of an index in compact mode.
 func specifiedBlock(t *testing.T, content []byte, kind byte) []byte {
 	t.Helper()
 	pos := 1 + 4 + 1
@@ -434,7 +438,8 @@ func specifiedBlock(t *testing.T, content []byte, kind byte) []byte {
 	return content[pos+int(before):][:size]
 }
 
-// inFilter reports whether a filter may have a key.
+// inFilter reports whether the filter of an index accepts a key. It may also accept keys that the
+// index lacks.
 func inFilter(filter []byte, key string) bool {
 	hash := xxhash.Sum64String(key)
 	bucket, _ := bits.Mul64(hash, uint64(len(filter)/64))
@@ -448,7 +453,7 @@ func inFilter(filter []byte, key string) bool {
 	return true
 }
 
-// specifiedTable returns a lookup in the hash table of a block of a compact index.
+// specifiedTable returns a function that looks up keys in the hash table of an index block.
 func specifiedTable(t *testing.T, content []byte, kind byte) func(key string) []uint64 {
 	t.Helper()
 	content = specifiedBlock(t, content, kind)

@@ -14,9 +14,9 @@ import (
 // opensFile matches the calls that open, write or rename a file by its name.
 var opensFile = regexp.MustCompile(`\bos\.(Open|OpenFile|ReadFile|Create|CreateTemp|WriteFile|Rename|Link|Symlink)\(`)
 
-// openers are the files that call them outside of package files, and how often. Their names come
-// from the command line, from this program itself or from the kernel, and never from the content of
-// another file.
+// openers are the Go files outside of package files that open, write or rename files by name, and
+// the number of such calls in each. These names come from the command line, from this program
+// itself or from the kernel, and never from the contents of another file.
 var openers = map[string]int{
 	"cmd/afdo/internal/produce/create.go":           1, // --profile
 	"cmd/afdo/internal/verb/kinds.go":               1, // --compile-commands
@@ -54,8 +54,9 @@ var openers = map[string]int{
 	"compile/tune/tree.go":                          3, // a regular file or link of the tree, and its copy
 }
 
-// TestOnlyFilesOpensAndWrites checks that only package files opens, writes and renames files. A
-// name that comes from another file may be a FIFO, a device or a link, which its functions refuse.
+// TestOnlyFilesOpensAndWrites checks that, except for openers, only package files opens, writes and
+// renames files. A name that comes from the contents of a file may be a FIFO, a device or a link,
+// which package files refuses.
 func TestOnlyFilesOpensAndWrites(t *testing.T) {
 	for _, file := range files(t, ".go") {
 		switch {
@@ -68,7 +69,8 @@ func TestOnlyFilesOpensAndWrites(t *testing.T) {
 	}
 }
 
-// Users look for these nouns in the root.
+// TestRootFiles checks that the root has the files and folders in which users look for the main
+// parts of the library.
 func TestRootFiles(t *testing.T) {
 	for _, name := range strings.Fields("go.mod go.sum reader.go section.go trie.go varint.go location.go writer.go textfmt bench fuzz testdata README.md") {
 		_, err := os.Stat(filepath.Join(root, name))

@@ -22,7 +22,8 @@ const (
 	walkThrough = "spec/conformance/walkthrough.txt"
 )
 
-// example writes the profile that the walk-through is about.
+// example encodes the profile of docs/reference/format.md, which the page shows as text and byte by
+// byte.
 func example(t *testing.T, compact bool) []byte {
 	t.Helper()
 	p, err := textfmt.Parse(strings.NewReader(blocks(t, walkThrough, "text area.c")[0]))
@@ -48,7 +49,8 @@ func TestWalkThroughCompact(t *testing.T) {
 
 var hexRow = regexp.MustCompile(`(?m)^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?)+) `)
 
-// TestWalkThroughIsAFile puts the bytes of the page together and reads them.
+// TestWalkThroughIsAFile joins the bytes that docs/reference/format.md shows, and reads the
+// resulting file.
 func TestWalkThroughIsAFile(t *testing.T) {
 	for _, info := range []string{"hex normal", "hex compact"} {
 		t.Run(info, func(t *testing.T) {
@@ -81,7 +83,8 @@ func TestWalkThroughIsAFile(t *testing.T) {
 	}
 }
 
-// TestWalkThroughSections checks that the page describes each section under its index and kind.
+// TestWalkThroughSections checks that the page describes each section of the file, with its index
+// and type.
 func TestWalkThroughSections(t *testing.T) {
 	r, err := afdo.OpenBytes(example(t, false))
 	require.NoError(t, err)
@@ -126,7 +129,8 @@ func TestNotesAreNumbered(t *testing.T) {
 	}
 }
 
-// TestQuotedNotesExist looks for quotations of format notes in the code.
+// TestQuotedNotesExist checks that the format notes which comments in the code quote by number
+// exist.
 func TestQuotedNotesExist(t *testing.T) {
 	quoted := regexp.MustCompile(`\bnotes? (\d+)(?:(?:, | and | to )(\d+))*`)
 	number := regexp.MustCompile(`\d+`)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gains returns the cells of a table of docs/measured/arcs.md with GCC 12, by the name of the
-// program in lower case. The heading of the table has the text given.
+// gains returns the rows of a table of docs/measured/arcs.md with results of GCC 12, by the name of
+// the program in lower case. heading is a text in the heading of the table.
 func gains(t *testing.T, heading string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -31,7 +31,8 @@ func gains(t *testing.T, heading string) map[string][]string {
 	return found
 }
 
-// The gains of the README are those of the tables that are measured.
+// TestGainsAgree checks that the gains in the README are those in the tables of
+// docs/measured/arcs.md.
 func TestGainsAgree(t *testing.T) {
 	instructions, times := gains(t, "| instructions in % of plain"), gains(t, "| processor time in %")
 	rows := regexp.MustCompile(`(?m)^\| (\w+), an? [^|]* \| (.*), (.*) \| (.*), (.*) \| (.*), (.*) \| (.*), (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGlossaryNamesCode checks that what the glossary says is in the code is there.
+// TestGlossaryNamesCode checks that the names of code in docs/reference/glossary.md exist.
 func TestGlossaryNamesCode(t *testing.T) {
 	code := regexp.MustCompile("`([^`]+)`")
 	declared := declaredNames(t)
@@ -30,8 +30,8 @@ func TestGlossaryNamesCode(t *testing.T) {
 	assert.Greater(t, n, 40)
 }
 
-// declaredNames returns what packages of the module declare, as "afdo.Unit", and the fields and
-// methods of their types, as "afdo.Location.Line".
+// declaredNames returns the names that packages of the module declare, such as "afdo.Unit", and the
+// fields and methods of their types, such as "afdo.Location.Line".
 func declaredNames(t *testing.T) map[string]bool {
 	names := make(map[string]bool)
 	for _, path := range files(t, ".go") {

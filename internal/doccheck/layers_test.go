@@ -15,14 +15,14 @@ import (
 
 const module = "github.com/go-afdo/afdo"
 
-// testFolders contain packages that only tests import, and modules of their own. The layers do not
-// restrict what they import.
+// testFolders are the folders with packages that only tests import, and with separate modules. The
+// layers do not restrict their imports.
 var testFolders = []string{
 	"internal/testkit", "internal/doccheck", "spec", "fuzz", "contrib", "bench", "cmd/afdo/internal/clitest",
 	"compile/slice/internal/slicetest", "fleet/beam", "fleet/remote/blob",
 }
 
-// A layer is a line of the list in CONTRIBUTING.md.
+// A layer is a line of the list of layers in CONTRIBUTING.md: a name and its folders.
 type layer struct {
 	name    string
 	folders []string

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLibraryGuide checks that the guide to the library names each public package, that each
-// function it begins with exists, and that the module has no other public packages.
+// TestLibraryGuide checks that docs/guide/library.md names all public packages and no others, and
+// that the functions which it names as entry points exist.
 func TestLibraryGuide(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| [^|]+ \| \[([\w/]+)\]\([^)]+\) \| (.*) \|$`).FindAllStringSubmatch(read(t, "docs/guide/library.md"), -1)
 	packages := publicPackages(t)
@@ -39,7 +39,7 @@ func TestLibraryGuide(t *testing.T) {
 	assert.ElementsMatch(t, all, named)
 }
 
-// TestExamples checks that each public package of this module has an example that runs.
+// TestExamples checks that each public package of this module has a runnable example.
 func TestExamples(t *testing.T) {
 	for folder := range publicPackages(t) {
 		if isIn(folder, testFolders) {

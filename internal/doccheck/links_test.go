@@ -20,7 +20,7 @@ var (
 	external = regexp.MustCompile(`^[a-z]+:`)
 )
 
-// anchors returns what a link into a document may end in.
+// anchors returns the fragments by which links can refer to a place in a document.
 func anchors(text string) map[string]bool {
 	found := map[string]bool{"": true}
 	for _, h := range heading.FindAllStringSubmatch(text, -1) {
@@ -33,7 +33,7 @@ func anchors(text string) map[string]bool {
 	return found
 }
 
-// TestLinks checks that links between the documents lead somewhere.
+// TestLinks checks that the targets of links in the documents exist.
 func TestLinks(t *testing.T) {
 	links := 0
 	for _, document := range files(t, ".md") {

@@ -14,9 +14,9 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// withMapped lets use read a profile in place, without any copy. Nothing that
-// comes from the Reader may be used once withMapped has returned, and whoever
-// truncates the file meanwhile ends the program.
+// withMapped maps a file and calls use with a Reader that decodes in the map, without any copy.
+// Nothing that comes from the Reader may be used after withMapped has returned. If the file is
+// truncated meanwhile, the program crashes.
 func withMapped(path string, use func(*afdo.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {

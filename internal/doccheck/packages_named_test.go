@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNamedPackages holds that the folders that documents give to "go test" have Go files.
+// TestNamedPackages checks that the folders in the "go test" commands of documents contain Go
+// files.
 func TestNamedPackages(t *testing.T) {
 	command := regexp.MustCompile("go test [^`\n|&;#]*")
 	for _, page := range files(t, ".md") {

@@ -38,7 +38,7 @@ func synopses(t *testing.T) map[string]string {
 	return found
 }
 
-// withoutSubject turns "Package x reads y." into "reads y".
+// withoutSubject removes the subject of a sentence: "Package x reads y." becomes "reads y".
 func withoutSubject(synopsis string) string {
 	words := strings.SplitN(strings.TrimRight(synopsis, ".:"), " ", 3)
 	if len(words) == 3 && (words[0] == "Package" || words[0] == "Command") {
@@ -47,7 +47,8 @@ func withoutSubject(synopsis string) string {
 	return synopsis
 }
 
-// packagesText returns the page about packages: a table for each layer, from the top down.
+// packagesText returns the contents of docs/reference/packages.md: a table for each layer, from the
+// top down.
 func packagesText(t *testing.T) string {
 	all := layers(t)
 	all = append(all, layer{"tests", nil})
@@ -71,7 +72,8 @@ func packagesText(t *testing.T) string {
 	return page.String()
 }
 
-// TestPackages compares the page about packages with the package comments.
+// TestPackages compares docs/reference/packages.md with the package comments. With the flag
+// -update, it writes the page.
 func TestPackages(t *testing.T) {
 	want := packagesText(t)
 	if *update {

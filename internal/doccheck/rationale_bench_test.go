@@ -24,7 +24,7 @@ const (
 	benchLines     = 20 // of a function, 4 records each and one inlined
 )
 
-// benchFile is a profile of many units alike.
+// benchFile returns a file of many units with the same contents.
 func benchFile(b *testing.B, compact bool) []byte {
 	b.Helper()
 	out := builder.NewBuilder()
@@ -52,7 +52,8 @@ var encodings = []struct {
 	compact bool
 }{{"normal", false}, {"compact", true}}
 
-// guarded calls f as a read of a map has to be guarded, to turn a fault into an error.
+// guarded calls f in the way in which every read from a map would have to be guarded, and returns
+// the fault as an error if there is one.
 func guarded(f func()) (fault any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { fault = recover() }()
@@ -92,13 +93,13 @@ func benchRecords(b *testing.B, next func(*afdo.Cursor) bool) {
 	}
 }
 
-// BenchmarkRecord decodes records that were copied out.
+// BenchmarkRecord decodes records that were copied from the map into memory.
 func BenchmarkRecord(b *testing.B) {
 	benchRecords(b, (*afdo.Cursor).Next)
 }
 
-// BenchmarkGuardedRecord decodes records with a guard around each, as would
-// have to be if they were decoded in the map.
+// BenchmarkGuardedRecord decodes records with a guard around each, as decoding in the map would
+// need.
 func BenchmarkGuardedRecord(b *testing.B) {
 	benchRecords(b, func(c *afdo.Cursor) (more bool) {
 		guarded(func() { more = c.Next() })
@@ -106,7 +107,7 @@ func BenchmarkGuardedRecord(b *testing.B) {
 	})
 }
 
-// BenchmarkUnit finds a unit, loads it and walks all of it, as a compiler does.
+// BenchmarkUnit finds a unit, loads it and visits all of its records, as a compiler does.
 func BenchmarkUnit(b *testing.B) {
 	for _, e := range encodings {
 		file := benchFile(b, e.compact)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// section returns the part of the README below a heading, up to the next one.
+// section returns the part of the README from below a heading to the next heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	_, text, ok := strings.Cut(read(t, "README.md"), "\n## "+heading+"\n")
@@ -22,9 +22,9 @@ func section(t *testing.T, heading string) string {
 	return text
 }
 
-// TestReadmeLoop runs the README's first screen, for a machine without branch records and for a
-// fleet, and where branches can be recorded, the one for those. Each makes a program that takes
-// fewer instructions than without a profile.
+// TestReadmeLoop runs the commands on the README's first screen: those for a machine without branch
+// records, those for a fleet, and, if this machine records branches, those for such a machine. Each
+// makes a program that takes fewer instructions than without a profile.
 func TestReadmeLoop(t *testing.T) {
 	testenv.NeedSweep(t)
 	needs(t, "gcc", "make", "awk", "valgrind")

@@ -13,8 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestSignatures checks that other modules can call what is public: no exported function, method or
-// field has a type of an internal package, unless a public package has a name for it.
+// TestSignatures checks that other modules can call the public functions: no exported function,
+// method or field has a type of an internal package, unless a public package has a name for that
+// type.
 func TestSignatures(t *testing.T) {
 	testenv.NeedSweep(t) // it reads the sources of all packages that the module needs
 	from := importer.ForCompiler(token.NewFileSet(), "source", nil)
@@ -48,7 +49,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// partsOf returns an object, and the exported methods and fields of a type.
+// partsOf returns an object and, if it is a type, its exported methods and fields.
 func partsOf(o types.Object) []types.Object {
 	named, ok := o.Type().(*types.Named)
 	if _, isType := o.(*types.TypeName); !isType || !ok {
@@ -77,7 +78,8 @@ func partsOf(o types.Object) []types.Object {
 	return exported
 }
 
-// hiddenIn returns the name of a type of an internal package that is part of another type, or "".
+// hiddenIn returns the name of a type of an internal package that occurs in the type t, or "" if
+// there is none.
 func hiddenIn(t types.Type, named map[*types.TypeName]bool) string {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:

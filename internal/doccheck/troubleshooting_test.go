@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTroubleshooting checks that the command can print each message of the guide.
+// TestTroubleshooting checks that each message in docs/guide/troubleshooting.md occurs in the code.
 func TestTroubleshooting(t *testing.T) {
 	var code strings.Builder
 	for _, file := range files(t, ".go") {

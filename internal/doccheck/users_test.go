@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestUsers runs the script of each kind of user and checks what it prints.
+// TestUsers runs the scripts in docs/guide/users, one for each kind of user, and checks what they
+// print.
 func TestUsers(t *testing.T) {
 	testenv.NeedSweep(t) // they build the command
 	sh := testenv.Tool(t, "sh")

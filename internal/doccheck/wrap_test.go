@@ -13,8 +13,8 @@ var (
 	noProse  = regexp.MustCompile(`^\s*([#|<>]|\[[^\]]+\]: |$)`)
 )
 
-// TestParagraphsAreLines checks that each paragraph and each item of a list in the documents is one
-// line: so a change of a word is a change of a line, whoever makes it.
+// TestParagraphsAreLines checks that each paragraph and list item in the documents is one line, so
+// that changing a word changes one line of the file.
 func TestParagraphsAreLines(t *testing.T) {
 	for _, document := range files(t, ".md") {
 		if strings.Contains(document, "testdata/") {

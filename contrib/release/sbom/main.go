@@ -58,7 +58,8 @@ func write(bom *cyclonedx.BOM, name string) error {
 	return errors.Join(encoder.SetPretty(true).EncodeVersion(bom, cyclonedx.SpecVersion1_6), out.Close())
 }
 
-// describe returns the bill of an archive: its programs, and the modules that each is made of.
+// describe returns the SBOM of an archive: its programs, and the modules that each program consists
+// of.
 func describe(archive string, sum [sha256.Size]byte, programs []program) *cyclonedx.BOM {
 	bom := cyclonedx.NewBOM()
 	bom.SerialNumber = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).URN()
@@ -112,7 +113,8 @@ func application(p program) cyclonedx.Component {
 	}
 }
 
-// modules returns what a program is made of: the standard library and the modules.
+// modules returns the components of a program: the standard library and the modules in its build
+// information.
 func modules(info *debug.BuildInfo) []cyclonedx.Component {
 	version := strings.TrimPrefix(info.GoVersion, "go")
 	version, _, _ = strings.Cut(version, " ") // what follows are experiments
@@ -123,8 +125,8 @@ func modules(info *debug.BuildInfo) []cyclonedx.Component {
 	return all
 }
 
-// libraryOf describes a module. One that a folder of the same clone stands in for has the version
-// of the program.
+// libraryOf describes a module. A module that was replaced by a folder of the same clone gets the
+// version of the program.
 func libraryOf(module *debug.Module, ofProgram string) cyclonedx.Component {
 	switch by := module.Replace; {
 	case by == nil:
@@ -136,7 +138,7 @@ func libraryOf(module *debug.Module, ofProgram string) cyclonedx.Component {
 	}
 }
 
-// library describes a module. Its sum is the one of go.sum, which is no sum of a file's bytes.
+// library describes a module. sum is the module's hash in go.sum, which is not the hash of a file.
 func library(name, version, sum string) cyclonedx.Component {
 	url := packageURL(name, version)
 	c := cyclonedx.Component{
@@ -174,14 +176,14 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// A program is a file of an archive that the Go command has made.
+// A program is a file of an archive that the Go command has built.
 type program struct {
 	name string
 	sum  [sha256.Size]byte
 	info *buildinfo.BuildInfo
 }
 
-// readArchive returns the programs of a .tar.gz or .zip, in its order.
+// readArchive returns the programs in a .tar.gz or .zip file, in the order of the file.
 func readArchive(name string) ([]program, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -53,7 +53,7 @@ func zipped(t *testing.T, files ...file) []byte {
 	return out.Bytes()
 }
 
-// bill runs the command on an archive, and returns what it has written.
+// bill runs the command on an archive, and returns the SBOM that it writes.
 func bill(t *testing.T, name string, archive []byte) ([]byte, error) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, name), filepath.Join(dir, "bill.json")
@@ -67,7 +67,7 @@ func bill(t *testing.T, name string, archive []byte) ([]byte, error) {
 	return written, nil
 }
 
-// valid compares a bill with the schema that comes with the library.
+// valid checks an SBOM against the JSON schema of CycloneDX.
 func valid(t *testing.T, written []byte) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go").Output()
 	require.NoError(t, err)
@@ -91,7 +91,8 @@ func valid(t *testing.T, written []byte) {
 	require.NoError(t, schema.Validate(value))
 }
 
-// TestRun makes bills of archives that have this test in them, which knows what it is made of.
+// TestRun makes SBOMs of archives that contain the test binary, and compares them with its build
+// information.
 func TestRun(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -129,7 +130,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestReplaced looks at modules that others stand in for.
+// TestReplaced checks the entries for modules that a replace directive of go.mod replaces.
 func TestReplaced(t *testing.T) {
 	of := func(by *debug.Module) cyclonedx.Component {
 		return libraryOf(&debug.Module{Path: "example.org/a", Version: "v0.0.0", Replace: by}, "v1.2.3+dirty")

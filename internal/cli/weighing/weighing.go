@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
 )
@@ -37,44 +38,8 @@ type Flags struct {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.Rules.AsOf = time.Now()
-	flags.Var(&ratio{&f.Rules.Scale}, "scale", "factor for all weights")
-	flags.Var(&duration{&f.Rules.HalfLife}, "half-life", "age at which an input counts for half, as in 7d or 36h")
-	flags.Var(&instant{at: &f.Rules.AsOf}, "as-of", "what ages count from, as in 2026-01-31T04:00:00Z; now if not given")
+	flags.Var(&cli.Flag[profile.Ratio]{To: &f.Rules.Scale, Parse: profile.ParseRatio, Kind: "WEIGHT"}, "scale", "factor for all weights")
+	flags.Var(&cli.Flag[time.Duration]{To: &f.Rules.HalfLife, Parse: fleet.ParseDuration, Kind: "DURATION"}, "half-life", "age at which an input counts for half, as in 7d or 36h")
+	flags.Var(&cli.Flag[time.Time]{To: &f.Rules.AsOf, Parse: fleet.ParseTime, Kind: "TIME"}, "as-of", "what ages count from, as in 2026-01-31T04:00:00Z; now if not given")
 	flags.Uint64Var(&f.Rules.HostCap, "host-cap", 0, "samples that one host may add, 0 for any number")
 }
-
-// A ratio is the value of --scale.
-type ratio struct{ r *profile.Ratio }
-
-func (r *ratio) String() string { return "" }
-
-func (r *ratio) Set(text string) (err error) {
-	*r.r, err = profile.ParseRatio(text)
-	return err
-}
-
-func (r *ratio) Type() string { return "WEIGHT" }
-
-// A duration is the value of --half-life.
-type duration struct{ d *time.Duration }
-
-func (d *duration) String() string { return "" }
-
-func (d *duration) Set(text string) (err error) {
-	*d.d, err = fleet.ParseDuration(text)
-	return err
-}
-
-func (d *duration) Type() string { return "DURATION" }
-
-// An instant is the value of --as-of.
-type instant struct{ at *time.Time }
-
-func (i *instant) String() string { return "" }
-
-func (i *instant) Set(text string) (err error) {
-	*i.at, err = fleet.ParseTime(text)
-	return err
-}
-
-func (i *instant) Type() string { return "TIME" }

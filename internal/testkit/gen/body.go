@@ -203,7 +203,7 @@ func (g *generator) discriminate(x *record) {
 	}
 }
 
-// says converts records to the form in which the naive decoder returns them. It adds the number of
+// says converts records to locations as the naive decoder returns them. It adds the number of
 // records of unknown type to skipped.
 func says(records []record, skipped *int) []naive.Location {
 	var ls []naive.Location

@@ -149,7 +149,7 @@ func (d *DWARF) lines(dirs, files []string, program []byte) {
 // buildID is a note with the build ID 01020304.
 const buildID = "\x04\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00GNU\x00\x01\x02\x03\x04"
 
-// in adds the debug info to e as sections, and returns the bytes of the file.
+// in returns the bytes of the binary e with the debug info d in its sections.
 func (d *DWARF) in(e *ELF) []byte {
 	e.Sections = append(e.Sections, ELFSection{Name: ".note.gnu.build-id", Type: ELFNote, Data: []byte(buildID)})
 	e.Add(".debug_info", d.Info)
@@ -200,7 +200,7 @@ func SharedAbbrevs(units, abbrevs int, shift bool) []byte {
 	return d.in(&e)
 }
 
-// functions adds functions of 16 bytes.
+// functions adds n functions of 16 bytes, one after the other, from codeAt on.
 func (e *ELF) functions(n int) {
 	e.Function("f", codeAt, 16)
 	for i := 1; i < n; i++ {
@@ -208,7 +208,7 @@ func (e *ELF) functions(n int) {
 	}
 }
 
-// sharedLines adds units that share a line table.
+// sharedLines returns a binary whose units share the line table of d.
 func sharedLines(units int, d *DWARF) []byte {
 	var e ELF
 	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)

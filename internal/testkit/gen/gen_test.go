@@ -49,8 +49,8 @@ func TestEnc(t *testing.T) {
 	require.Equal(t, "8080808010"+"8080808080808080808000", hex.EncodeToString(e.Buf))
 }
 
-// TestCompactHeaderSettles checks headers whose length depends on the offsets in them, which depend
-// on that length.
+// TestCompactHeaderSettles checks compact headers, whose length depends on the offsets in them,
+// while the offsets depend on the length of the header.
 func TestCompactHeaderSettles(t *testing.T) {
 	lengths := map[int64]bool{}
 	for sections := 0; sections < 90; sections += testenv.Rounds(3, 1) {

@@ -204,8 +204,8 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut returns an edge of the tree of names, for strings that begin alike. What all of them begin
-// with becomes the label of the edge, but at most that many bytes; the strings keep the rest.
+// cut returns a branch for strings that begin alike. Its label is their common prefix, but at most
+// the given number of bytes long. The strings keep the rest.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {

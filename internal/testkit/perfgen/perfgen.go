@@ -529,8 +529,8 @@ func (e *encoder) branches(list []perfdata.Branch, index bool) {
 	}
 }
 
-// branchFlags writes the flags of a branch. If the first field is in the highest bits, each field
-// still has its own lowest bit last.
+// branchFlags writes the flags of a branch. On a big-endian machine, the first field is in the
+// highest bits of the word. The lowest bit of each field is still its last one.
 func (e *encoder) branchFlags(v uint64) {
 	if !e.Big {
 		e.u64(v)

@@ -203,8 +203,9 @@ func Within(span [2]int64, allowed [][2]int64) bool {
 // Scheme is the scheme for unqualified names in tests.
 var Scheme = index.Scheme{Name: "test", Unqualified: Unqualified}
 
-// Unqualified is an unqualified name that some names have. Other names equal it and therefore do
-// not have it as an unqualified name.
+// Unqualified returns the unqualified name of a name for tests, which some names have: the part
+// after the last "_", "9" or "a", without a suffix that begins with ".". For other names it returns
+// the name itself, which means that they have none.
 func Unqualified(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name[strings.LastIndexAny(name, "_9a")+1:]

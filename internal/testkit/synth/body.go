@@ -120,7 +120,7 @@ func (p *painter) nested(depth int) int {
 	return n
 }
 
-// inlinable returns a function that may be inlined in unit u, and the function's unit.
+// inlinable returns a random function that may be inlined in unit u, and the unit of that function.
 func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
 	if p.share(p.shape.HeaderInlining) {
 		u = p.large[p.low(len(p.large))]

@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// figures say what a profile is like, as shares if nothing else is said.
+// figures are statistics of a profile, as shares from 0 to 1 unless noted otherwise.
 type figures struct {
 	largest    float64 // of all symbols, those of the unit with most
 	largeFour  float64 // of all symbols, those of the four units with most
@@ -87,7 +87,7 @@ func figuresOf(p *profile.Profile) figures {
 	}
 }
 
-// lastPart returns the last part of what a name is demangled to.
+// lastPart demangles a name and returns its last component.
 func lastPart(name string) string {
 	plain, err := demangle.ToString(name, demangle.NoParams, demangle.NoTemplateParams)
 	if err != nil {
@@ -99,7 +99,8 @@ func lastPart(name string) string {
 	return plain
 }
 
-// testHeaders holds a profile to what the profiles of the corpus are like.
+// testHeaders checks that the statistics of a profile lie in the range of those of the real
+// profiles in the corpus.
 func testHeaders(t *testing.T, p *profile.Profile) {
 	f := figuresOf(p)
 	between(t, 0.30, f.largest, 0.62, "symbols of the largest unit")
@@ -122,7 +123,8 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// TestCorpusHeaders checks that real profiles lie in the same bounds.
+// TestCorpusHeaders checks that the statistics of the real profiles lie in the range that
+// testHeaders requires.
 func TestCorpusHeaders(t *testing.T) {
 	for _, name := range []string{"libgui.v3", "libart_arm.v3"} {
 		data, err := os.ReadFile(testenv.Corpus(t, name))
@@ -133,13 +135,15 @@ func TestCorpusHeaders(t *testing.T) {
 	}
 }
 
-// TestSameHeaders pins the profile down, as TestSame does the plain one.
+// TestSameHeaders checks that the generated profile of shape Headers is the same on every machine
+// and in every version.
 func TestSameHeaders(t *testing.T) {
 	want := uint64(0xad66a2a3c7e62ce0)
 	assert.Equal(t, want, xxhash.Sum64(version3(t, New(SmallHeaders))))
 }
 
-// TestKnobs checks that each field of Shape changes in the profile what its comment says.
+// TestKnobs checks that each field of Shape has the effect on the profile that its comment
+// describes.
 func TestKnobs(t *testing.T) {
 	plain := Options{Seed: 2, Units: 200, Functions: 1_000}
 	with := func(s Shape) *profile.Profile {

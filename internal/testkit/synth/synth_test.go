@@ -27,8 +27,8 @@ func version3(t *testing.T, p *profile.Profile) []byte {
 	return file.Bytes()
 }
 
-// TestSame pins the profile down: figures measured on it would not compare with those measured on
-// another.
+// TestSame checks that the generated profile is the same on every machine and in every version, so
+// that figures measured on it can be compared.
 func TestSame(t *testing.T) {
 	want := uint64(0x55bea5800b0cb492)
 	assert.Equal(t, want, xxhash.Sum64(version3(t, New(Small))))
@@ -52,7 +52,7 @@ func TestProfileIsShared(t *testing.T) {
 	assert.NoError(t, profile.Compare(all[0], New(Small)))
 }
 
-// between checks that a figure lies where those of real profiles do.
+// between checks that a statistic lies in a range, which is that of real profiles.
 func between[T int | float64](t *testing.T, low, figure, high T, what string) {
 	t.Helper()
 	assert.GreaterOrEqual(t, figure, low, what)

@@ -60,28 +60,17 @@ compiles nothing, or runs another compiler. The exit status is the compiler's, o
 and the number of the signal that ended the compiler. Languages other than C and C++,
 such as Fortran, get the whole profile.
 
-GCC also gets options with which its code is faster. -fno-tracer and
---param=max-rtl-if-conversion-predictable-cost=40 keep conditional moves, which branches
-that the processor cannot predict would replace. GCC 12 and 13 get
---param=max-early-inliner-iterations=10, without which they lose the counts of functions
-that were inlined more than one call deep. GCC 12 gets -fno-unroll-loops, because with a
-profile it unrolls loops that repeat a few times. A command that sets one of them keeps
-its own, and --no-params adds none.
+GCC also gets options with which its code is faster, unless the command sets them:
+docs/guide/tutorial.md has the list and the reasons. --no-params adds none.
 
 With --as arcs, GCC gets the counts of the arcs of its control flow graphs instead, as an
-instrumented program would have counted them, with -fprofile-use. They are inferred from
-the counts of machine code that "afdo create" stores in version 4, or of a profile without
-these from its lines. That takes one more compile of each source, which ends before it
-makes code; its notes are kept in the cache until a source or an option changes. The
-counters are in a folder of the cache whose name depends on their content. Of the options
-above GCC gets the first two. A function that does not match gets no counts.
+instrumented program would have counted them, with -fprofile-use. That takes one more
+compile of each source, which ends before it makes code. docs/guide/slices.md has the rest.
 
-Slices for GCC 16 and clang have the thresholds of the profile's summary, rounded to
-powers of two, so that a new profile does not change every slice. So have whole
-profiles, because a full LTO link with clang refuses modules whose summaries differ.
+Slices for GCC 16 and clang, and whole profiles, have the thresholds of the profile's
+summary, rounded to powers of two, so that a new profile does not change every slice.
 --summary FILE takes the summary of another profile, such as the first one of the year.
---exact-summary does not round. Use it for full LTO links with modules from elsewhere
-that were compiled with the profile as it is.
+--exact-summary does not round: use it for full LTO links with modules from elsewhere.
 
 A compile that fails runs once more without the profile. If that works, the compiler
 does not cope with the profile, such as by an internal error: the object is that of the
@@ -105,7 +94,7 @@ index, into the cache, which also keeps facts about compilers and headers: see
 // execOptions are the flags of exec.
 type execOptions struct {
 	profile  string
-	bits     quantum
+	bits     int // --quantize
 	noRebase bool
 	summary  summaryFlags
 	arcs     bool
@@ -136,7 +125,7 @@ func NewExec(e *verb.Env) *cobra.Command {
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the compiler's flags are its own
 	f.StringVar(&o.profile, "profile", "", "profile to slice; $AFDO_PROFILE if not given")
-	o.bits.addFlag(cmd)
+	addQuantizeFlag(cmd, &o.bits)
 	f.BoolVar(&o.noRebase, "no-rebase", false, "leave counts where they are in sources that were edited")
 	o.summary.addFlags(cmd)
 	addHandoverFlag(cmd, &o.arcs)
@@ -189,7 +178,7 @@ func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) err
 	}
 	stdin := keptStdin{env: e}
 	l := driver.Launcher{
-		Profile: o.profile, Bits: int(o.bits), NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
+		Profile: o.profile, Bits: o.bits, NoRebase: o.noRebase, Summary: o.summary.file, ExactSummary: o.summary.exact, NoParams: o.noParams,
 		StaleWarn: float64(o.stale),
 		Arcs:      o.arcs,
 		Stdin:     stdin.keep,

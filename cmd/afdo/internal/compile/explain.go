@@ -74,15 +74,7 @@ all of its counts are in doubt.
 
 No compiler of the same version can find counts that are "begin or end" or "block of a
 line". If nothing is found at all, or of the others less than --min-found, the exit status
-is 1. JSON has these members, where "findable" is how many of the counts can be found:
-
-  {"profile", "counts", "found", "found_share", "findable", "elsewhere", "reasons": {"found": N, ...},
-    "functions": [{"name", "demangled", "file", "line", "counts", "found", "reason",
-    "advice"}, ...], "units": [{"unit", "compiler", "counts", "found", "reason"}, ...]}
-
-with all functions, those that lose most first; "elsewhere" counts functions of other
-units, and "moved" the functions whose counts were moved, if any were. A function that
-loses nothing has the reason "found".
+is 1.
 
 With --layout, each source is compiled as "afdo exec --layout" does, with a block address
 map. What becomes of a function of the list:
@@ -98,20 +90,10 @@ map. What becomes of a function of the list:
   compiled nowhere     no compile has the function
 
 With --as arcs, the counts of arcs are inferred as "afdo exec --as arcs" does. The report
-has the share of the counts of machine code whose position is in one of GCC's control flow
-graphs, the functions with counts and those that do not match, the blocks without evidence,
-whose counts are guessed, and by how much the counts miss the evidence because what flows
-into a block also flows out. JSON has these figures for all compiles and for each unit.
+has how much of the profile they use, and how many blocks without evidence are guessed.
 
 A list with entries on which clang would crash is refused as a whole. If no function is laid
-out, or a smaller share than --min-found, the exit status is 1. JSON has these members:
-
-  {"layout", "functions_listed", "laid_out", "laid_out_share", "elsewhere",
-    "reasons": {"laid out": N, ...}, "functions": [{"name", "demangled", "unit", "reason",
-    "advice"}, ...], "units": [{"unit", "compiler", "functions", "laid_out", "why"}, ...]}
-
-with all functions, those that are not laid out first; "elsewhere" counts functions of other
-units, which "functions_listed" leaves out.`
+out, or a smaller share than --min-found, the exit status is 1.`
 
 // explaining contains the flags of the verb explain.
 type explaining struct {
@@ -151,7 +133,7 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.database, "compile-commands", "", "compilation database with the compiles of the program")
-	f.Var((*kind.OneProgram)(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
+	f.Var(kind.ProgramFlag(&x.binary), "binary", "newer program with debug info, to compare without a compiler")
 	f.StringVar(&x.layout, "layout", "", "compare the compiles with the layout in `PREFIX`_cc_profile.txt")
 	addHandoverFlag(cmd, &x.arcs)
 	f.IntVarP(&x.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many compiles run at the same time")

@@ -71,7 +71,7 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	}
 	var facts []FingerprintFacts
 	if len(s.units) == 0 {
-		facts, err = fingerprintAll(program, target, int(s.bits))
+		facts, err = fingerprintAll(program, target, s.bits)
 	} else {
 		facts, err = s.fingerprints(e, program, target)
 	}

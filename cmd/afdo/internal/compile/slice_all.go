@@ -79,7 +79,7 @@ func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 			if err != nil {
 				return err
 			}
-			return work(gccCutter(program, target, int(s.bits), out, s.noRebase))
+			return work(gccCutter(program, target, s.bits, out, s.noRebase))
 		})
 	})
 }

@@ -28,7 +28,7 @@ type slicing struct {
 	units    []string
 	deps     []string
 	compiler compilerName
-	bits     quantum
+	bits     int // --quantize
 	noRebase bool
 	summary  summaryFlags
 }
@@ -38,7 +38,7 @@ func (s *slicing) addFlags(e *verb.Env, cmd *cobra.Command) {
 	f.StringArrayVar(&s.units, "unit", nil, "path of a source file; may be repeated")
 	f.StringArrayVar(&s.deps, "deps", nil, "dependency file that lists what the source includes; may be repeated")
 	f.Var(&s.compiler, "for", "compiler that reads the slice, such as gcc12 or gcc16")
-	s.bits.addFlag(cmd)
+	addQuantizeFlag(cmd, &s.bits)
 	s.summary.addFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
@@ -81,7 +81,7 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 		return slice.Request{}, err
 	}
 	headers := matchHeaders(e, program, files, dir)
-	request := slice.Request{Units: append(units, headers...), Target: target, Bits: int(s.bits)}
+	request := slice.Request{Units: append(units, headers...), Target: target, Bits: s.bits}
 	// Dependency files that list headers of the system list all files that a compile reads. Files
 	// of -MMD do not. Files of -MD do, at least the headers that the compiler itself includes.
 	isSystem := func(name string) bool {
@@ -205,26 +205,19 @@ func (c *compilerName) targetOf(f anyprof.Format) (slice.Target, error) {
 	return c.target, nil
 }
 
-// A quantum is the value of --quantize: the number of significant bits to which counts are rounded,
-// or 0 to leave them exact.
-type quantum int
-
-func (q *quantum) addFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(q, "quantize", "round counts to that many significant bits, 1 to 64")
+// addQuantizeFlag adds the flag --quantize: the number of significant bits to which counts are
+// rounded, or 0 to leave them exact.
+func addQuantizeFlag(cmd *cobra.Command, bits *int) {
+	cmd.Flags().Var(&cli.Flag[int]{To: bits, Parse: parseBits, Kind: "BITS"}, "quantize", "round counts to that many significant bits, 1 to 64")
 }
 
-func (q *quantum) String() string { return strconv.Itoa(int(*q)) }
-
-func (q *quantum) Set(text string) error {
+func parseBits(text string) (int, error) {
 	bits, err := strconv.Atoi(text)
 	if err != nil || bits < 1 || bits > 64 {
-		return errors.New("want 1 to 64")
+		return 0, errors.New("want 1 to 64")
 	}
-	*q = quantum(bits)
-	return nil
+	return bits, nil
 }
-
-func (q *quantum) Type() string { return "BITS" }
 
 // summaryFlags contains the flags that choose the summary of slices for GCC 16 and clang.
 type summaryFlags struct {

@@ -38,26 +38,20 @@ command, a path of the tree means the copy's. The build may be any command that 
 compilers through PATH, CC, CXX or FC: scripts in front of PATH stand in for them, add -g,
 and run them behind "afdo exec" the second time, without ccache and CMake's launchers.
 
-The training runs under the best recorder: branch stacks if the processor records them,
-else steps, which stop the program for 5% of the time to follow its branches. A training
-that is too short for steps runs up to 20 times, or under valgrind's callgrind, which is
-slow but exact. Samples of time make a poor profile, and are the last choice. --train may
-be given several times, and so may --measure; without --measure, the training is
-measured, which flatters the profile. Train with other input than you measure with.
+The training runs under the best recorder that works: branch stacks, steps, which stop the
+program for 5% of the time, or valgrind's callgrind, which is slow but exact. Samples of
+time make a poor profile, and are the last choice. --train and --measure may be given
+several times. Without --measure, the training is measured, which flatters the profile:
+train with other input than you measure with.
 
-Then both programs run in rounds, in an order that a coin decides. The verdict is about the
-processor time, user and system: faster or slower if the confidence interval of the change
-(Hodges and Lehmann, from the signed ranks of the rounds) is beyond 0.5%, and otherwise
-not decided. If the interval is too wide, if the machine is busy, or if the time contradicts
-the number of instructions, up to eight times as many rounds follow. Programs of the same
-speed are called different at most once in 100 runs. Instructions are counted with perf or
-callgrind: they do not vary, but they are not time.
+Then both programs run in rounds, in random order, and up to eight times as many if the
+result is not clear. The verdict is about the processor time: faster or slower if the
+confidence interval of the change is beyond 0.5%, and otherwise not decided. Instructions
+are counted as well: they do not vary, but they are not time.
 
-For GCC, tune tries counts by lines and counts of arcs. While no way is faster, it tries the
-profile without the options that exec adds, then without the functions that need more
-instructions with the profile (callgrind counts them in the training, if that is short),
-and then with a layout of the code. It keeps the fastest program. If none is faster, it
-recommends the ordinary build.
+For GCC, tune tries counts by lines and counts of arcs. While no way is faster, it tries
+more, such as without the functions that get slower, and with a layout of the code. It
+keeps the fastest program. If none is faster, it recommends the ordinary build.
 
 A build folder that CMake or Meson has configured is configured again in the copies. For
 cargo, tune asks rustc for its options, and allows a rustc that is no nightly the unstable
@@ -65,21 +59,10 @@ ones. If no compile used the profile, tune fails and says why.
 
 --layout tries the layout in any case. It records the program that was built with the
 profile once more. clang 17 or newer and lld take a list of blocks and functions ("afdo
-layout"). Programs of other compilers are rewritten by llvm-bolt. Under valgrind, taken
-jumps, misses of an instruction cache of 32 KiB and used pages of code are counted, too.
+layout"). Programs of other compilers are rewritten by llvm-bolt.
 
 The file "log" in --folder has all commands; --verbose prints them. Finished steps are
-reused if the commands and the tree are unchanged, unless --again is given.
-
-JSON has these members, with a "change" of -0.1 for 10% less and "low" and "high" as the
-bounds of its interval, which are missing if there are too few rounds:
-
-  {"verdict": "faster" | "slower" | "not decided", "advice": "use the profile" |
-    "keep the ordinary build", "measures": [{"what", "unit", "before", "after",
-    "change", "low", "high", "rounds"}, ...], "way", "profile", "left_out": [...],
-    "placement": "clang" | "bolt", "layout", "tries": [{"way", "verdict", ...}, ...],
-    "programs": [...], "build_command", "recorder", "recorder_reason", "outputs_differ",
-    "folder", "program_folder", "compiles", "compiles_with_profile"}`
+reused if the commands and the tree are unchanged, unless --again is given.`
 
 // tuning contains the flags of the verb tune.
 type tuning struct {

@@ -30,8 +30,8 @@ func Brief(name string) string {
 	return with(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoABITags)
 }
 
-// InForms yields the results of text for three forms of names, which text gets as a function:
-// [Name], [Short] and [Brief].
+// InForms calls text with each of the functions [Name], [Short] and [Brief], which return shorter
+// and shorter forms of a name, and yields the results.
 func InForms(text func(form func(name string) string) string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, form := range []func(string) string{Name, Short, Brief} {

@@ -19,7 +19,7 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// TestSieveCorpus does the same with real names of C++ and Rust.
+// TestSieveCorpus checks the sieve with real names of C++ and Rust.
 func TestSieveCorpus(t *testing.T) {
 	for _, file := range []string{"libgui.v3", "libart_arm.v3", "keystore2.v3"} {
 		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))

@@ -101,7 +101,8 @@ func TestJSONWriterError(t *testing.T) {
 	assert.Less(t, cap(j.buf), 4*flushAt)
 }
 
-// Characters that change the direction of a text are escaped wherever they may stand.
+// TestBidi checks that characters which change the direction of a text are escaped in every string
+// of the JSON.
 func TestBidi(t *testing.T) {
 	const name = "a\u202eb\u2066c\u200f\u00e9"
 	const want = `"a\u202eb\u2066c\u200f\u00e9"`

@@ -1,52 +1,38 @@
 package kind
 
 import (
-	"cmp"
-	"errors"
-
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// A OneProgram is the value of a flag that is the path of a program. Giving the flag again with
-// another path is an error, because only one program is read.
-type OneProgram string
-
-// Set sets the path. It returns an error if the flag was given before with another path.
-func (o *OneProgram) Set(value string) error {
-	if *o != "" && string(*o) != value {
-		return errors.New("the flag is given twice, and one program is read: run the command for each program, and merge the results")
-	}
-	*o = OneProgram(value)
-	return nil
+// ProgramFlag returns a flag for the path of a program. Giving the flag again with another path is
+// an error, because only one program is read.
+func ProgramFlag(to *string) pflag.Value {
+	return cli.OnceFlag(to, "the flag is given twice, and one program is read: run the command for each program, and merge the results")
 }
-
-func (o *OneProgram) String() string { return string(*o) }
-
-// Type is the name of the value in help texts.
-func (*OneProgram) Type() string { return "string" }
 
 // A BinaryFlag is the flag --binary of a kind. Several kinds and the verb itself may define this
 // flag for a verb; they share its value.
-type BinaryFlag struct {
-	own    OneProgram
-	shared []func() string
-}
+type BinaryFlag struct{ flag *pflag.Flag }
 
 // AddTo adds the flag to a verb, except to create, which has a --binary of its own.
 func (b *BinaryFlag) AddTo(verb *cobra.Command, usage string) {
-	f := verb.Flags()
-	if flag := f.Lookup("binary"); flag != nil {
-		b.shared = append(b.shared, flag.Value.String)
-	} else if verb.Name() != "create" {
-		f.Var(&b.own, "binary", usage)
+	if verb.Name() == "create" {
+		return
 	}
+	f := verb.Flags()
+	if f.Lookup("binary") == nil {
+		f.Var(ProgramFlag(new(string)), "binary", usage)
+	}
+	b.flag = f.Lookup("binary")
 }
 
 // Path returns the path of the program, or "".
 func (b *BinaryFlag) Path() string {
-	path := string(b.own)
-	for _, value := range b.shared {
-		path = cmp.Or(path, value())
+	if b.flag == nil {
+		return ""
 	}
-	return path
+	return b.flag.Value.String()
 }

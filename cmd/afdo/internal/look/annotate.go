@@ -60,7 +60,7 @@ func NewAnnotate(e *verb.Env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&a.unit, "unit", "u", "", "path of a unit, or the end of one")
 	f.StringVarP(&a.symbol, "symbol", "s", "", "only this function: its name, as the assembler or the source has it, or its end")
-	f.Var((*kind.OneProgram)(&a.binary), "binary", "the program that was profiled, with debug info")
+	f.Var(kind.ProgramFlag(&a.binary), "binary", "the program that was profiled, with debug info")
 	f.StringVar(&a.source, "source", "", "directory that holds the sources")
 	f.IntVarP(&a.context, "context", "C", 2, "lines of source around those with samples")
 	f.BoolVar(&a.all, "all", false, "print all lines of the source")

@@ -51,28 +51,11 @@ or outside a terminal, names are whole.
 
 Profiles may also differ in head counts, calls, timestamps and symbols without
 samples. The first difference of any kind is reported. Summaries and the numbering
-of units and symbols are not compared.
-
-JSON has these members, with shares of all samples from 0 to 1:
-
-  {"first": {"file", "samples", "functions", "units"}, "second": {...}, "equal",
-    "difference", "overlap": {"similarity", "functions", "locations", "counts",
-    "only_first", "only_second"},
-    "matched": {"same", "folders": [{"first", "second", "units"}, ...],
-      "moved": [{"first", "second"}, ...]},
-    "changed": [{"name", "demangled", "unit", "first_samples", "second_samples",
-      "first_share", "second_share", "change", "overlap"}, ...],
-    "gained": [...], "lost": [...],
-    "units": [{"unit", "first_samples", "second_samples", "first_share",
-      "second_share", "change", "overlap", "first_functions",
-      "second_functions", "gained", "lost"}, ...],
-    "left_out": {"changed", "gained", "lost", "units"}}
-
-where "left_out" has how many of each --number left out.`
+of units and symbols are not compared.`
 
 func NewDiff(e *verb.Env) *cobra.Command {
 	var o kind.DiffOptions
-	var plain, exitCode bool
+	var exitCode bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare the samples of two profiles",
@@ -82,7 +65,6 @@ func NewDiff(e *verb.Env) *cobra.Command {
 			if err := verb.StdinOnce(args...); err != nil {
 				return err
 			}
-			o.Demangle = o.Demangle && !plain
 			o.Width = e.Width()
 			differ, err := runDiff(e, [2]string(args), &o)
 			if err == nil && differ && exitCode {
@@ -98,7 +80,7 @@ func NewDiff(e *verb.Env) *cobra.Command {
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	f.BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is any difference")
 	e.AddWholeFlag(cmd)
-	verb.AddDemangleFlags(cmd, &o.Demangle, &plain)
+	verb.AddDemangleFlags(cmd, &o.Demangle)
 	e.AddKindFlags(cmd)
 	return cmd
 }
@@ -168,8 +150,8 @@ func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loade
 	return loaded, cmp.Or(load(0), <-second)
 }
 
-// sameNames returns two profiles in which the same functions have the same names. If only one of
-// them contains the units of functions, both are compared without units.
+// sameNames makes two profiles comparable, so that the same functions have the same names. If only
+// one of them contains the units of functions, it removes the units from that one.
 func sameNames(e *verb.Env, files [2]*input.File, loaded [2]*kind.Loaded) (profiles [2]*profile.Profile, err error) {
 	for i, l := range loaded {
 		profiles[i] = l.Profile

@@ -43,8 +43,8 @@ func NewLookup(e *verb.Env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.VarP(&verb.Once{Value: &l.Unit}, "unit", "u", "path of a unit, or the end of one")
-	f.VarP(&verb.Once{Value: &l.Symbol}, "symbol", "s", "name of a symbol, as the assembler or the source has it, or its end")
+	f.VarP(verb.OnceFlag(&l.Unit), "unit", "u", "path of a unit, or the end of one")
+	f.VarP(verb.OnceFlag(&l.Symbol), "symbol", "s", "name of a symbol, as the assembler or the source has it, or its end")
 	f.VarP(&l.Number, "number", "n", "how many of the functions in which a symbol is inlined to print, 0 for all")
 	f.BoolVar(&l.JSON, "json", false, "print JSON")
 	f.BoolVar(&l.Demangle, "demangle", false, "print the names of C++ and Rust functions as in the source")

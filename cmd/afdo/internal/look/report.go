@@ -57,11 +57,11 @@ OUT appears whole or not at all.`
 
 // reportOptions are the flags of the verb report.
 type reportOptions struct {
-	path            string      // path of the output
-	functions       table.Count // maximum number of functions to list, 0 for all
-	demangle, plain bool
-	explained       string // path of the JSON from "afdo explain --json", or ""
-	binary, source  string // the program with debug info, and the directory of its sources
+	path           string      // path of the output
+	functions      table.Count // maximum number of functions to list, 0 for all
+	demangle       bool
+	explained      string // path of the JSON from "afdo explain --json", or ""
+	binary, source string // the program with debug info, and the directory of its sources
 }
 
 func NewReport(e *verb.Env) *cobra.Command {
@@ -92,7 +92,7 @@ func NewReport(e *verb.Env) *cobra.Command {
 	cmd.Flags().VarP(&o.functions, "number", "n", "how many functions to list at most, 0 for all")
 	cmd.Flags().StringVar(&o.source, "source", "", "directory that holds the sources")
 	cmd.Flags().StringVar(&o.explained, "explained", "", "JSON of afdo explain, to show as well")
-	verb.AddDemangleFlags(cmd, &o.demangle, &o.plain)
+	verb.AddDemangleFlags(cmd, &o.demangle)
 	e.AddKindFlags(cmd)
 	// The kinds use the binary for units and names.
 	cmd.Flags().Lookup("binary").Usage = "the program that was profiled, for the source of lines, and for names and units where FILE has none"
@@ -132,7 +132,7 @@ func runReport(ctx context.Context, e *verb.Env, paths []string, o *reportOption
 	if o.functions == 0 {
 		options.Functions = math.MaxInt32 // more than there are symbols
 	}
-	if o.demangle && !o.plain {
+	if o.demangle {
 		options.Name, options.Short = demangled.Bounded, demangled.Brief
 	}
 	if len(sides) == 2 {

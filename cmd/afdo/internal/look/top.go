@@ -45,21 +45,10 @@ its path at a "/". Percentages are those of the whole profile.
 A terminal gets names as short as it is wide, and if it is narrow, fewer columns and
 paths; the last line says which are missing. With -v, or outside a terminal, names are whole.
 
---sort name sorts by assembler names. JSON has these members:
-
-  {"total", "functions": [{"name", "demangled", "unit", "own", "own_share",
-    "sum_share", "total", "total_share", "head_count"}, ...], "left_out"}
-  {"total", "calls": [{"caller": {"name", "demangled", "unit"}, "line",
-    "discriminator", "callee": {...}, "count", "share", "sum_share"}, ...],
-    "left_out"}
-
-where "total" is that of all samples or calls, and "left_out" how many functions or
-calls --number left out. A name or unit that is not UTF-8 is also given in base64,
-as "name_base64" and so on. --no-demangle omits "demangled".`
+--sort name sorts by assembler names.`
 
 func NewTop(e *verb.Env) *cobra.Command {
 	t := kind.TopOptions{Number: 25}
-	var plain bool
 	cmd := &cobra.Command{
 		Use:   "top FILE",
 		Short: "List the hottest functions or calls of a profile",
@@ -67,7 +56,6 @@ func NewTop(e *verb.Env) *cobra.Command {
 		Args:  verb.Args("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.HasUnit = cmd.Flags().Changed("unit")
-			t.Demangle = t.Demangle && !plain
 			t.Width = e.Width()
 			if t.Calls && cmd.Flags().Changed("sort") {
 				return cli.Usagef("--sort is for functions: calls come by their number")
@@ -86,12 +74,12 @@ func NewTop(e *verb.Env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.VarP(&t.Number, "number", "n", "how many lines to print, 0 for all")
-	f.VarP(&verb.Once{Value: &t.Unit}, "unit", "u", "path of a unit, or the end of one")
+	f.VarP(verb.OnceFlag(&t.Unit), "unit", "u", "path of a unit, or the end of one")
 	verb.AddChoice(cmd, &t.Order, "sort", "", "order of the functions", verb.Words([]string{usualOrder, "total", "head", "name"})...)
 	f.BoolVar(&t.Calls, "calls", false, "print call targets")
 	e.AddWholeFlag(cmd)
 	f.BoolVar(&t.JSON, "json", false, "print JSON")
-	verb.AddDemangleFlags(cmd, &t.Demangle, &plain)
+	verb.AddDemangleFlags(cmd, &t.Demangle)
 	_ = cmd.RegisterFlagCompletionFunc("unit", e.CompleteUnits)
 	e.AddKindFlags(cmd)
 	return cmd

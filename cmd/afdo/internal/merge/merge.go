@@ -3,6 +3,7 @@ package merge
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,7 @@ func NewMerge(e *verb.Env) *cobra.Command {
 	cmd.Flags().StringArrayVar(&m.lists, "input-list", nil, "file with a list of inputs, one a line")
 	cmd.Flags().BoolVar(&m.align, "align-units", false, "take units of other paths for those of the first IN, as diff does")
 	cmd.Flags().BoolVar(&m.keepGoing, "keep-going", false, "leave out inputs that cannot be read")
+	m.maxLost = cli.Flag[*big.Rat]{To: &m.mostLost, Parse: parseMaxLost, Kind: "SHARE"}
 	cmd.Flags().Var(&m.maxLost, "max-lost", "write nothing if more than this share of the counts is lost, as in 5%")
 	return cmd
 }
@@ -92,7 +94,8 @@ type merging struct {
 	keepGoing bool
 	align     bool
 	json      bool
-	maxLost   shareFlag
+	maxLost   cli.Flag[*big.Rat] // --max-lost
+	mostLost  *big.Rat           // value of maxLost, nil if it is not given
 	inputs    []fleet.Input
 	weights   []profile.Ratio // weight of each input
 

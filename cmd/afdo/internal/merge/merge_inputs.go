@@ -17,6 +17,7 @@ import (
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
+	"github.com/go-afdo/afdo/internal/cli/trim"
 	"github.com/go-afdo/afdo/internal/fetch"
 	"github.com/go-afdo/afdo/internal/fleet"
 	"github.com/go-afdo/afdo/profile"
@@ -179,36 +180,21 @@ func (m *merging) findTime(in *fleet.Input) error {
 	return err
 }
 
-// A shareFlag is the value of --max-lost, the largest share of counts that a merge may lose.
-type shareFlag struct {
-	most *profile.Ratio // nil if the flag was not given
-	text string
+// parseMaxLost parses the value of --max-lost, a share from 0 to 100%.
+func parseMaxLost(text string) (*big.Rat, error) {
+	if text == "0" || text == "0%" {
+		return new(big.Rat), nil
+	}
+	most, err := trim.ParseShare(text)
+	if err != nil {
+		return nil, err
+	}
+	return ratOf(most), nil
 }
 
-// String returns the text of the flag.
-func (s *shareFlag) String() string { return s.text }
-
-// Set takes a share from 0 to 1.
-func (s *shareFlag) Set(text string) error {
-	most := profile.Ratio{Den: 1}
-	if text != "0" && text != "0%" {
-		var err error
-		if most, err = profile.ParseRatio(text); err != nil {
-			return err
-		}
-	}
-	if most.Num > most.Den {
-		return errors.New("want a share of at most 100%")
-	}
-	s.most, s.text = &most, text
-	return nil
-}
-
-// Type is what the help calls the value.
-func (s *shareFlag) Type() string { return "SHARE" }
-
-// skip reports whether the merge goes on without input i, which failed with err. It does with
-// --keep-going. It also skips empty files, which LLVM's programs leave when they are killed.
+// skip reports whether the merge goes on without input i, which failed with the error err: with
+// --keep-going it always does. Empty files are also skipped if the others are profiles of LLVM,
+// because programs that are killed leave empty files.
 func (m *merging) skip(i int, err error) bool {
 	if m.keepGoing || errors.Is(err, anyprof.ErrEmpty) && m.passesEmpty() {
 		m.skipped[i] = err
@@ -265,17 +251,17 @@ func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64)
 	if dropped > 0 {
 		m.lossText += ", with " + human.Number(dropped) + " in records that do not fit"
 	}
-	if most := m.maxLost.most; share < 1 && (most == nil || lost.Cmp(ratOf(*most)) <= 0) {
+	if share < 1 && (m.mostLost == nil || lost.Cmp(m.mostLost) <= 0) {
 		return nil
 	}
 	doing.Stop()
 	if err := m.tellSkipped(e); err != nil && !errors.Is(err, cli.StatusError(cli.StatusPartial)) {
 		return err
 	}
-	if m.maxLost.most == nil {
+	if m.mostLost == nil {
 		return errors.New("nothing is written: all counts are lost")
 	}
-	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", m.maxLost.text)
+	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", &m.maxLost)
 }
 
 // lost returns the share of the inputs' counts that the merged profile lacks. It assumes that a

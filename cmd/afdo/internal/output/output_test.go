@@ -97,7 +97,8 @@ func TestOutputFollowsLink(t *testing.T) {
 	assert.Equal(t, []string{"link", "target"}, clitest.Files(t, dir))
 }
 
-// Nobody but the owner can read a file that is to replace one of theirs, however far it is.
+// TestTemporaryFileIsPrivate checks that while a private file is replaced, its temporary file is
+// private as well, also before it is complete.
 func TestTemporaryFileIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes")
@@ -124,7 +125,8 @@ func TestErrorNamesThePath(t *testing.T) {
 	assert.ErrorIs(t, at, fs.ErrNotExist)
 }
 
-// What has no regular file behind it is written to, and standard output goes on where it is.
+// TestOutputToDescriptor writes to a pipe by the path of its descriptor: the pipe is written to,
+// and not replaced by a file.
 func TestOutputToDescriptor(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("descriptors have no names")
@@ -139,7 +141,7 @@ func TestOutputToDescriptor(t *testing.T) {
 	assert.Equal(t, "hello", string(got))
 }
 
-// A device is no file to be replaced.
+// TestOutputToDevice checks that a device is written to, and not replaced by a file.
 func TestOutputToDevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no /dev/null")

@@ -80,33 +80,7 @@ lines and columns that it comes from. --no-evidence leaves that away.
 
 An empty profile is not written, nor one of so few samples that it would do harm, unless
 --allow-poor is given: docs/guide/create.md says how many it takes. Standard error tells how many
-samples were used, and how good the profile is. With --json, standard output has this as
-JSON, with these members:
-
-  {"binary", "build_id", "debug_file", "inputs": [{"file", "format", "event", "samples",
-    "in_binary", "branch_stacks", "branch_filter", "call_stacks", "bogus_ranges",
-    "other_events", "events": [{"name", "samples", "used"}, ...]}, ...],
-    "samples", "in_binary", "bogus_ranges", "counted": "ranges" | "addresses",
-    "weight", "placed", "unplaced", "without_lines", "without_symbol", "below_minimum",
-    "placed_share", "without_lines_share", "estimated_heads", "estimated_calls", "functions",
-    "functions_left_out", "missing_debug_files": [...], "inlined_in_part": [...],
-    "quality": {"verdict": "exact" | "good" | "thin" | "poor", "density", "uncertain_share",
-    "left_out_share", "contradicted_share", "stack_depth", "lost", "moments",
-    "moments_elsewhere", "effort": {"moments", "missed", "unsampled", "stops", "dropped",
-    "wanted", "simulated", "threads", "sampled", "budget", "stopped"}, "reasons": [...], "record_longer"},
-    "sources": {"functions", "known", "unread": [...], "newer": [...]}, "objects":
-    [{"name", "build_id", "samples"}, ...]}
-
-where "moments" are of a recording by steps, in BIN and in other programs, and "effort" is
-what the recorder did: moments at which a thread ran, those that were missed because it
-waited, moved or must not be stopped, and those missed in threads without any
-sample; stops, and those that gave no sample; instructions that were to be simulated, and
-that were; threads, and those with a sample; and for how
-many nanoseconds threads might have been stopped, and were. A weight is samples times bytes
-of code if ranges were counted, and "objects" are the most sampled files other than BIN.
-"inlined_in_part" has the functions of which GCC has inlined only the beginning somewhere,
-which calls the rest, the symbol f.part.0. The profile has such a place as a call of f.
-With --to samples, members about the profile are missing.`
+samples were used, and how good the profile is.`
 
 func NewCreate(e *verb.Env) *cobra.Command {
 	var c creating

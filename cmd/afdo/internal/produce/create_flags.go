@@ -119,7 +119,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 // addRecordingFlags adds the flags that name the program and its recordings, and choose samples.
 func (c *creating) addRecordingFlags(cmd *cobra.Command, debugFile string) {
 	f := cmd.Flags()
-	f.Var((*kind.OneProgram)(&c.binary), "binary", "program, library, kernel or module that ran")
+	f.Var(kind.ProgramFlag(&c.binary), "binary", "program, library, kernel or module that ran")
 	f.StringVar(&c.debugFile, "debug-file", "", debugFile)
 	f.StringArrayVar(&c.profiles, "profile", []string{usualRecording}, `recording, "-" for standard input`)
 	verb.AddChoice(cmd, &c.input.Format, "input", "", "what IN is, in place of what its content says", createInputs...)

@@ -43,17 +43,7 @@ With --order-only, BIN may be of any compiler, and only the order of functions i
 Compile with -ffunction-sections, and link with lld. That gains little: see
 docs/guide/layout.md.
 
-Standard error reports how many of the branches fitted the map. With --json, standard output
-has this as JSON, with these members:
-
-  {"binary", "build_id", "inputs": [...], "samples", "in_binary",
-    "counted": "branch stacks" | "exact" | "instructions",
-    "branches", "edges", "calls", "returns", "middle", "unmapped", "edge_share",
-    "fall_throughs", "crossing", "functions", "hot_functions", "laid_out", "hot_blocks",
-    "blocks", "without_symbol", "other_section", "ambiguous", "unusable", "objects": [...]}
-
-where the members up to "crossing" count executions or samples, and "inputs" and
-"objects" are those of "afdo create".`
+Standard error reports how many of the branches fitted the map.`
 
 // A laying contains the flags of the verb layout.
 type laying struct {

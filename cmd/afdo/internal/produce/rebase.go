@@ -46,17 +46,11 @@ The new ones are what is to be compiled:
                            exactly which function is where, and what it is called now
 
 The output has the format of PROFILE unless told otherwise. The report tells what has
-become of the functions; with --dry-run it is all that is made. With --json,
-standard output has it as JSON, with these members:
+become of the functions; with --dry-run it is all that is made.
 
-  {"file", "samples", "kept", "outcomes": [{"outcome", "functions", "samples", "kept"},
-    ...], "functions": [{"name", "unit", "outcome", "new_name", "new_unit", "samples",
-    "kept"}, ...]}
-
-where "kept" are the samples whose line has been found, and the outcome of a function is
-"unknown" if the old sources do not have it, and it stays as it is, "unchanged", "moved" if
-some of its lines are elsewhere, "mapped in part" if some of them are gone, "renamed" or
-"lost".`
+A function is "unknown" if the old sources do not have it, and stays as it is. It is
+"unchanged", "moved" if some of its lines are elsewhere, "mapped in part" if some of them
+are gone, "renamed" or "lost".`
 
 // A rebasing contains the flags of the verb rebase and the sources that it has read.
 type rebasing struct {
@@ -84,7 +78,7 @@ func NewRebase(e *verb.Env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var((*kind.OneProgram)(&r.binary), "binary", "program that was built from the new sources, with debug info")
+	f.Var(kind.ProgramFlag(&r.binary), "binary", "program that was built from the new sources, with debug info")
 	r.out.AddFlags(e, cmd)
 	f.Lookup("output").DefValue = ""
 	r.out.Path = ""
@@ -95,7 +89,7 @@ func NewRebase(e *verb.Env) *cobra.Command {
 	f.BoolVar(&r.json, "json", false, "report as JSON on standard output")
 	r.report.number = 25
 	f.VarP(&r.report.number, "number", "n", "how many functions to print, 0 for all")
-	verb.AddDemangleFlags(cmd, &r.report.demangle, &r.report.plain)
+	verb.AddDemangleFlags(cmd, &r.report.demangle)
 	return cmd
 }
 
@@ -264,9 +258,9 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 // A rebaseReport is the report that the verb rebase prints.
 type rebaseReport struct {
 	*rebase.Report
-	path            string
-	number          table.Count
-	demangle, plain bool
+	path     string
+	number   table.Count
+	demangle bool
 }
 
 // rebaseOutcome adds up the functions whose move had the same outcome, such as "lost".
@@ -337,7 +331,7 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 // names returns the old name of a function for printing and, if it was renamed, the new one.
 func (r *rebaseReport) names(f *rebase.Function) string {
 	name := func(symbol string) string {
-		if r.demangle && !r.plain {
+		if r.demangle {
 			symbol = demangled.Name(symbol)
 		}
 		return human.Name(symbol)

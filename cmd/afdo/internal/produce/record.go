@@ -50,16 +50,7 @@ stream for "afdo create --profile -", and the command's standard output goes to 
 error, as it does with --json.
 
 The exit status is the command's: 128 and the number of a signal that ended it. It is 0
-if that was the SIGTERM of the end of the recording. With --json, standard output has
-
-  {"event", "branch_stacks", "samples", "lost", "throttled", "duration", "stopped",
-    "longest_stop", "output", "exit_status", "broken"}
-
-where "lost" are records for which there was no room, "throttled" is how often the
-kernel stopped the event, and "duration" is in seconds. "stopped" and "longest_stop" are
-the time for which steps stopped threads, and the longest of these stops, in seconds.
-"exit_status" is there for a command, and "broken" if steps ended before the program, such
-as because their tracer was killed.`
+if that was the SIGTERM of the end of the recording.`
 
 // A recording contains the flags of the verb record.
 type recording struct {

@@ -86,7 +86,8 @@ func TestProgressInLogs(t *testing.T) {
 	p.Stop()
 }
 
-// Other text can be written once the line is hidden, and the line comes again.
+// TestProgressHides checks that other text can be written after Hide, and that the line appears
+// again afterwards.
 func TestProgressHides(t *testing.T) {
 	s := new(screen)
 	p := start(&Line{w: s, every: time.Hour}, time.Hour)

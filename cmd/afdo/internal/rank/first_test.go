@@ -26,7 +26,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Few of many take a comparison each, and not a sort.
+// TestFirstCompares checks that First compares each element about once if it selects few of many,
+// instead of sorting all.
 func TestFirstCompares(t *testing.T) {
 	const many = 100_000
 	all := rand.New(rand.NewPCG(1, 2)).Perm(many)

@@ -19,7 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A slow ranking is made by recursion over maps, with the open bodies on the stack.
+// A slow ranking adds up the same samples by recursion over maps, with a stack of the bodies around
+// the current record.
 type slow struct {
 	total   uint64
 	symbols map[naive.Key]*Symbol
@@ -165,7 +166,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// recursion is a function f of a.c that is inlined in itself, at first hand and by way of g of b.c.
+// recursion returns a profile with a function f of a.c that is inlined in itself, directly and
+// through g of b.c.
 func recursion() (p *profile.Profile, f, g profile.SymbolRef) {
 	p = profile.New()
 	a, b := p.AddUnit("a.c"), p.AddUnit("b.c")

@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestAddress makes a view, and opens its address in another tab.
+// TestAddress changes what a page shows, by its search field, zoom and buttons, and opens the
+// address of the page in another tab, which must show the same.
 func TestAddress(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)

@@ -23,8 +23,8 @@ func axeSource(t *testing.T) string {
 	return ""
 }
 
-// cutLabels returns those labels of frames and tiles that are cut to fewer than four letters of a
-// name, behind the arrow of a page about changes.
+// cutLabels is a script that returns the labels of frames and tiles in which fewer than four
+// letters of the name are visible. A page about changes has an arrow before the name.
 const cutLabels = `[...document.querySelectorAll('.frame, .tile')].filter(e => e.textContent && e.scrollWidth > e.clientWidth).filter(e => {
 	const style = getComputedStyle(e), pen = document.createElement('canvas').getContext('2d');
 	pen.font = style.fontSize + ' ' + style.fontFamily;
@@ -33,9 +33,9 @@ const cutLabels = `[...document.querySelectorAll('.frame, .tile')].filter(e => e
 	return pen.measureText((mark || '') + [...name].slice(0, 4).join('') + '…').width > room + 1;
 }).map(e => e.textContent + ' ' + e.clientWidth)`
 
-// TestAccessible has axe-core, which also measures contrasts, find nothing on either kind of page,
-// in both colours and from telephones to wide screens, and reads the labels of graphs there. Dark
-// pages are laid out as light ones are.
+// TestAccessible runs axe-core, which checks accessibility and contrasts, on both kinds of page, in
+// both colour schemes and on widths from telephones to wide screens. It also checks the labels of
+// graphs.
 func TestAccessible(t *testing.T) {
 	testenv.NeedSweep(t)
 	axe := axeSource(t)

@@ -38,7 +38,8 @@ func usual(p *profile.Profile, source string) Options {
 	return o
 }
 
-// rows evaluates to the names and the numbers of a column of a table's rows.
+// rows returns a script that evaluates to the names in the rows of a table, with the numbers of one
+// column.
 func rows(table string, column int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll('#%s tbody tr:not(.tail)')].map(r =>
 		r.querySelector('.name').textContent + ' ' + r.cells[%d].firstChild.textContent)`, table, column)
@@ -359,8 +360,8 @@ func boolean(t *testing.T, p *tab, expression string) bool {
 	return b
 }
 
-// TestHostileNamesInBrowser opens pages whose names would run scripts if they were taken for
-// anything but text.
+// TestHostileNamesInBrowser opens pages with names that would run scripts if the page did not treat
+// them as text.
 func TestHostileNamesInBrowser(t *testing.T) {
 	testenv.NeedSweep(t)
 	b := startBrowser(t)

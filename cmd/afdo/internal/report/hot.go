@@ -130,8 +130,8 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	return nil
 }
 
-// bothSides calls each for one or both profiles, and returns the rows that it adds. Rows of the two
-// profiles with the same key become one.
+// bothSides calls each for the profile that is drawn, and for the earlier one if there is one. It
+// returns the rows that each adds. Rows of the two profiles with the same key become one.
 func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, add func(K, uint64))) []hot[K] {
 	var all []hot[K]
 	each(c.now, func(key K, n uint64) { all = append(all, hot[K]{key, n, 0}) })
@@ -161,7 +161,8 @@ func hottest[K any](all []hot[K], totals [2]count) {
 	})
 }
 
-// cutHot returns the first most rows, and adds up the others in left.
+// cutHot returns the first rows of a table, at most the given number, and adds up the counts of all
+// other rows in left.
 func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
 	rows := min(len(all), most)
 	for _, h := range all[rows:] {

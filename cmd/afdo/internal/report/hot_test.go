@@ -14,7 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestHotRandom compares calls and lines, of which few are rows, with those of either profile.
+// TestHotRandom compares the tables of calls and lines, which have a limited number of rows, with
+// all calls and lines of the two profiles.
 func TestHotRandom(t *testing.T) {
 	for seed := range uint64(60) {
 		p, _ := random(t, seed)

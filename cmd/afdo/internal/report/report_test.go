@@ -84,8 +84,8 @@ func random(t *testing.T, seed uint64) (*profile.Profile, *naive.Profile) {
 	return p, canonical
 }
 
-// slowFrames adds up the samples of each frame by recursion, by the names from the outermost
-// function on.
+// slowFrames adds up the samples of each frame by recursion. The key of a frame is the names of the
+// functions from the outermost one to it.
 func slowFrames(p *naive.Profile) map[string]node {
 	frames := map[string]node{}
 	for k, f := range p.Functions {
@@ -148,7 +148,8 @@ func TestFramesRandom(t *testing.T) {
 	assert.Greater(t, deepest, 50)
 }
 
-// TestFewFrames checks that a limit takes the frames with the most samples and those around them.
+// TestFewFrames checks that with a limit, the frames with the most samples are drawn, with the
+// frames that contain them.
 func TestFewFrames(t *testing.T) {
 	for seed := range uint64(50) {
 		p, _ := random(t, seed)
@@ -287,7 +288,7 @@ func TestCountsAreExact(t *testing.T) {
 	}
 }
 
-// hostileNames would do harm in a page that took them for anything but text.
+// hostileNames are names that would run scripts or break a page that did not treat them as text.
 var hostileNames = []string{
 	`</script><img src=x onerror="document.title='broken'">`,
 	`</ScRiPt ><script>document.title='broken'</script>`,
@@ -369,8 +370,8 @@ func TestClip(t *testing.T) {
 	assert.Equal(t, strings.Repeat("é", maxName/4)+"…"+strings.Repeat("é", maxName/4-1)+"a", clip(strings.Repeat("é", maxName)+"a"))
 }
 
-// TestPolicy checks that the page allows itself just the style and script it has, and speaks of
-// nothing outside.
+// TestPolicy checks that the content security policy allows only the page's own style and script,
+// and that the page refers to no other file or server.
 func TestPolicy(t *testing.T) {
 	page := write(t, example(), all())
 	meta := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
@@ -96,38 +97,18 @@ func Words(words []string) (choices []Choice[string]) {
 	return choices
 }
 
-// A Once is the value of a flag that can be given only once, because a second value would be
-// ignored. The same value may be given again, as happens when a shell completes a command line.
-type Once struct {
-	Value *string
-	set   bool
-}
-
-// String returns the value.
-func (o *Once) String() string {
-	if o.Value == nil {
-		return ""
-	}
-	return *o.Value
-}
-
-// Set takes the value, once.
-func (o *Once) Set(text string) error {
-	if o.set && *o.Value != text {
-		return errors.New("it is given twice")
-	}
-	*o.Value, o.set = text, true
-	return nil
-}
-
-// Type is what the help calls the value.
-func (o *Once) Type() string { return "string" }
+// OnceFlag returns a flag for a name or path of which a verb takes only one.
+func OnceFlag(to *string) pflag.Value { return cli.OnceFlag(to, "it is given twice") }
 
 // AddDemangleFlags gives a verb the flags --demangle, which is on, and --no-demangle.
-func AddDemangleFlags(cmd *cobra.Command, demangle, plain *bool) {
+func AddDemangleFlags(cmd *cobra.Command, demangle *bool) {
 	f := cmd.Flags()
 	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as in the source")
-	f.BoolVar(plain, "no-demangle", false, "print the names as the assembler has them")
+	f.BoolFunc("no-demangle", "print the names as the assembler has them", func(text string) error {
+		plain, err := strconv.ParseBool(text)
+		*demangle = *demangle && !plain
+		return err
+	})
 	cmd.MarkFlagsMutuallyExclusive("demangle", "no-demangle")
 }
 

@@ -38,7 +38,8 @@ func openPath(stdin io.Reader, path string) (*Input, error) {
 	return Open(f)
 }
 
-// Whatever the format, and whether a file can be mapped or comes through a pipe, the same is read.
+// TestOpenInput checks that the same profile is read from every format, and from a mapped file and
+// a pipe.
 func TestOpenInput(t *testing.T) {
 	for _, form := range forms {
 		path := filepath.Join("../../../../../testdata", "shop"+form.extension)

@@ -207,7 +207,8 @@ func TestVerbs(t *testing.T) {
 	require.Error(t, d.kind.Lookup(d.env(), d.open("sum"), &kind.LookupOptions{HasSymbol: true, Symbol: "nowhere"}))
 }
 
-// A program compiled with what we have merged is the one compiled with llvm-profdata's.
+// TestSameCode checks that clang makes the same program with a profile that afdo has merged as with
+// the one that llvm-profdata has merged.
 func TestSameCode(t *testing.T) {
 	testenv.NeedSweep(t)
 	dir := trained(t, "-Wl,-z,noseparate-code")

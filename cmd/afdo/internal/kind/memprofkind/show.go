@@ -228,8 +228,8 @@ func guidOf(symbol string) uint64 {
 	return memprof.GUID(symbol)
 }
 
-// A guid is written as a string of hexadecimal digits, as --symbol takes it. JavaScript cannot
-// represent all numbers of 64 bits.
+// A guid is the ID of a function, a hash of its name. JSON has it as a string of hexadecimal
+// digits, as --symbol takes it, because JavaScript cannot represent all numbers of 64 bits.
 type guid uint64
 
 func (g guid) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(g)), nil }

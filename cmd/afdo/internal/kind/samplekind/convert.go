@@ -178,10 +178,11 @@ func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report
 // program that --binary names, or nil without --binary. It reads only the debug info of compilation
 // units that contain functions of the profile.
 func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
-	if k.program == "" {
+	path := k.program.Path()
+	if path == "" {
 		return nil, nil
 	}
-	binary, err := symbolize.Open(k.program)
+	binary, err := symbolize.Open(path)
 	if err != nil {
 		return nil, err
 	}

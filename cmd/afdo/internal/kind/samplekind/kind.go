@@ -26,7 +26,7 @@ type Kind struct {
 	symbolList string                  // --prof-sym-list
 	names      []string                // --names
 	base       bool                    // --base-discriminators
-	program    string                  // --binary
+	program    kind.BinaryFlag
 
 	// FlowSensitive marks profiles that are encoded as having discriminators of Clang's
 	// flow-sensitive profiles.
@@ -61,9 +61,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f := verb.Flags()
 	f.StringArrayVar(&k.names, "names", nil, "names for the MD5s of an LLVM sample profile: a list, one a line, or a binary with symbols")
 	f.BoolVar(&k.base, "base-discriminators", false, "of an LLVM sample profile, cut flow-sensitive discriminators to those of the front end")
-	if verb.Name() != "create" && f.Lookup("binary") == nil { // create reads none, and some have a --binary of their own
-		f.Var((*kind.OneProgram)(&k.program), "binary", "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
-	}
+	k.program.AddTo(verb, "the program, for the source files of functions of an LLVM sample profile, and for raw memory profiles")
 	if f.Lookup("to") == nil {
 		return
 	}
