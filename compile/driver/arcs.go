@@ -19,12 +19,12 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// flowWarnings are the warnings of GCC that depend on what it has inlined and unrolled. With
-// counts, GCC does more of both, and may warn of code that never runs.
+// flowWarnings are warnings of GCC whose results depend on what GCC has inlined and unrolled. With
+// counts of arcs, GCC does more of both, and may warn of code that never runs.
 const flowWarnings = "array-bounds dangling-pointer format-overflow format-truncation free-nonheap-object infinite-recursion " +
 	"maybe-uninitialized nonnull null-dereference restrict stringop-overflow stringop-overread stringop-truncation use-after-free"
 
-// noErrors returns the options that keep flowWarnings from being errors.
+// noErrors returns options that keep flowWarnings from being errors under -Werror.
 func noErrors() (options []string) {
 	for warning := range strings.FieldsSeq(flowWarnings) {
 		options = append(options, "-Wno-error="+warning)
@@ -45,8 +45,8 @@ func counterOptions(folder string) []string {
 	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
 }
 
-// A noArcs is the error for a compile that cannot get counts of arcs. It gets counts by lines
-// instead.
+// A noArcs is the error for a compile that cannot get counts of the arcs of GCC's control flow
+// graphs. The compile gets counts by lines instead.
 type noArcs struct{ error }
 
 func (n noArcs) Unwrap() error { return n.error }
@@ -58,9 +58,9 @@ var (
 	errClang       = errors.New("clang reads no counts of arcs")
 )
 
-// handOverArcs infers the counters of a compile, writes them to files and returns the plan that
-// compiles with them. If none of its functions has counts, the plan compiles without a profile. The
-// error is a [noArcs] if the compile has to get counts by lines.
+// handOverArcs infers counters of arcs for a compile, writes them to files and returns the plan
+// that compiles with them. If none of its functions has counts, the plan compiles without a
+// profile. If the compile has to get counts by lines, the error is a [noArcs].
 func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	switch {
 	case u.Clang:
@@ -76,8 +76,9 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	return plan, err
 }
 
-// inferArcs returns the counters of the sources that the command compiles. They come from the cache
-// or are inferred from the profile's evidence, or from its counts of lines if it has no evidence.
+// inferArcs returns the counters of arcs for all sources of the command. They come from the cache,
+// or are inferred from the profile's evidence. If the profile has no evidence, they are inferred
+// from its counts of lines.
 func (s source) inferArcs() (*part, error) {
 	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -117,8 +118,8 @@ func (s source) inferArcs() (*part, error) {
 }
 
 // inferOne infers the counters of one of the command's sources, given by its index. moved is the
-// part of the profile that the compile uses, with its counts moved to the lines of the edited
-// source. The result is nil if none of the source's functions has counts.
+// slice of the profile for the command, with its counts at the lines of the edited sources. The
+// result is nil if none of the source's functions has counts.
 func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options) (*countersFile, error) {
 	notes, err := s.notes(index)
 	if err != nil {
@@ -159,9 +160,9 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// largest returns the largest count of a block of machine code in the profile's evidence, or of a
-// line if the profile has no evidence. It returns 0 if that is unknown. The cache stores the
-// result.
+// largest returns the largest count in the profile, which GCC compares others with: of a block of
+// machine code if the profile has evidence, and else of a line. It returns 0 if that is unknown.
+// The cache stores the result.
 func (s source) largest() (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {
@@ -177,7 +178,7 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
-// readLargest reads the largest count of a block or line from the profile, see [source.largest].
+// readLargest reads the result of [source.largest] from the profile.
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil
@@ -213,10 +214,10 @@ func largestOfEvidence(path string) (uint64, error) {
 	return arcs.Largest(all), nil
 }
 
-// keepArcs writes counters, encoded as by inferArcs, to a folder in which GCC looks for them, see
-// [Launcher.keepIn]. The name of the folder is a hash of the counters, so that neither a compiler
-// nor ccache ever sees a file change. keepArcs also writes a copy with a name for which ccache
-// looks, and returns its path.
+// keepArcs writes counters to a folder in which GCC looks for them. data is a list of
+// [countersFile] as JSON. The name of the folder is a hash of the counters, so that neither a
+// compiler nor ccache ever sees a file change. keepArcs also writes a copy under a name that ccache
+// looks for, and returns the path of the copy.
 func (s source) keepArcs(data []byte) (path string, changed bool, err error) {
 	var files []countersFile
 	if err := json.Unmarshal(data, &files); err != nil {

@@ -49,7 +49,7 @@ func arcEvidence() *profile.Evidence {
 	}}}
 }
 
-// An arcProject is a folder with a source and a profile of it.
+// An arcProject is a folder with arcSource and a profile of it.
 type arcProject struct {
 	*testing.T
 	dir      string
@@ -106,8 +106,8 @@ func (p *arcProject) has(text string) bool {
 	return slices.ContainsFunc(p.said, func(said string) bool { return strings.Contains(said, text) })
 }
 
-// TestArcsFollowText compiles again after a change that alters the preprocessed source and the
-// content of no file. The notes must be those of the new source.
+// TestArcsFollowText compiles a source again after a change that alters the preprocessed text, but
+// no file. The counters must be inferred from the new text.
 func TestArcsFollowText(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	p := newArcProject(t, arcEvidence())
@@ -195,7 +195,8 @@ func TestNotesAreKept(t *testing.T) {
 	assert.Zero(t, n)
 }
 
-// The notes depend on what is in response files, and on variables that a script may read.
+// The notes are not reused if a response file has changed, or an environment variable that a
+// compiler script may read.
 func TestNotesOfOtherOptions(t *testing.T) {
 	p := newArcProject(t, arcEvidence())
 	p.write("options", "-O2")
@@ -214,7 +215,8 @@ func TestNotesOfOtherOptions(t *testing.T) {
 	assert.False(t, kept())
 }
 
-// All counters of a build can be in one folder, which is given to all compiles.
+// The counters of all compiles of a build can be in one folder, which all compiles get by the same
+// option.
 func TestArcsFolder(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	p := newArcProject(t, arcEvidence())

@@ -24,6 +24,7 @@ func OpenCache() (*Cache, error) { return cacheIn(store.Default()) }
 // once no launcher uses the cache.
 func OpenCacheIn(dir string) (*Cache, error) { return cacheIn(store.OpenLimited(dir)) }
 
+// cacheIn returns a Cache for a store, or the error of opening the store.
 func cacheIn(s *store.Store, err error) (*Cache, error) {
 	if err != nil {
 		return nil, err

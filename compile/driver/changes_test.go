@@ -22,8 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A naming is a compile, and the way in which it refers to a file, such as by #include or an
-// option. The function that it defines depends on the content of the file, or on whether the file
+// A naming is a compile that refers to a file, by #include, by an option or in another way. The
+// function that the compile defines depends on the content of the file, or on whether the file
 // exists.
 type naming struct {
 	name   string
@@ -38,15 +38,15 @@ type naming struct {
 	uncached bool // the cache cannot keep anything of the compile
 }
 
-// text is the content of that file in one version. V is the version, so each version defines
-// another function.
+// text is the content of the included file in one version. It defines a function whose name
+// contains V, the version.
 const text = "static inline int vV(int x) { return x + V; }\n#define USE vV\n"
 
-// use returns a source that includes the file.
+// use returns a source that includes a file.
 func use(include string) string { return include + "\nint f0(int x) { return USE(x); }\n" }
 
-// asks returns a source that tests for a header with a preprocessor condition, and defines one of
-// two functions depending on the result.
+// asks returns a source that tests for a header with a preprocessor condition. It defines one of
+// two functions, depending on the result.
 func asks(condition string) string {
 	return condition + "\nint v1(int x) { return x; }\n#else\nint v2(int x) { return x; }\n#endif\nint f0(int x) { return x; }\n"
 }
@@ -190,7 +190,7 @@ func (e *event) prepare(c *change, path string) bool {
 	return true
 }
 
-// A change is a test of one event: it compiles before and after it.
+// A change is one test: an event that happens between two runs of the same compile.
 type change struct {
 	*testing.T
 	naming
@@ -200,7 +200,7 @@ type change struct {
 
 func (c *change) path(name string) string { return filepath.Join(c.dir, name) }
 
-// text returns the content of the file in a version.
+// text returns the content of the included file in a version.
 func (c *change) text(version int) string {
 	text := c.files[c.file]
 	switch {
@@ -223,8 +223,9 @@ func (c *change) write(name, text string) {
 	require.NoError(c, os.WriteFile(c.path(name), []byte(text), 0o777))
 }
 
-// slice prepares a compile with a cache. It returns the slice, and whether the preprocessor ran.
-// With repeated, it runs the plan that the cache has for the compile, as afdo-exec does.
+// slice prepares a compile with a cache. It returns the slice, and whether the preprocessor ran. If
+// repeated is true, it runs the command that the cache has stored for the compile, as afdo-exec
+// does.
 func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	c.Helper()
 	c.Setenv("AFDO_CACHE_DIR", cache)
@@ -265,7 +266,7 @@ func (c *change) slice(cache string, repeated bool) (slice string, ran bool) {
 	return strings.ReplaceAll(fmt.Sprintf("%s\n%q", plan.Argv, data), cache, "CACHE"), ran
 }
 
-// versionsProfile writes a profile with the functions of all versions of the file.
+// versionsProfile writes a profile with the functions of all versions of the included file.
 func versionsProfile(t *testing.T) string {
 	p := profile.New()
 	for i := range 10 {
@@ -283,8 +284,8 @@ func versionsProfile(t *testing.T) string {
 	return path
 }
 
-// TestChanges compiles before and after each event, with a cache that knows the compile and with an
-// empty one. They must get the same slice.
+// TestChanges makes a slice before and after each event, once with a cache from before the event
+// and once with an empty cache. Both slices after the event must be equal.
 func TestChanges(t *testing.T) {
 	path := versionsProfile(t)
 	for _, name := range []string{"gcc-12", "gcc-16", "clang-22"} {
@@ -323,8 +324,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// happens lets an event happen to the file at a place, compares as compare does, and reports
-// whether the slice changed.
+// happens lets an event happen to the file at a place, and compares the slices as [change.compare]
+// does. It reports whether the slice changed.
 func (c *change) happens(e *event, place string) bool {
 	if key, value, ok := strings.Cut(c.env, "="); ok {
 		c.Setenv(key, value)
@@ -338,9 +339,9 @@ func (c *change) happens(e *event, place string) bool {
 	return c.compare(func() { e.do(c, place) })
 }
 
-// compare compiles before and after an event, with a cache from the first compile and with an empty
-// one, and fails the test if the slices after the event differ. It reports whether the event
-// changed the slice.
+// compare makes a slice before and after an event. It does so with a cache from before the event
+// and with an empty cache, and fails the test if the two slices after the event differ. It reports
+// whether the event changed the slice.
 func (c *change) compare(happens func()) bool {
 	c.Helper()
 	testenv.Settle()

@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A part is the content of the file that a compile gets: a slice of the profile, or counters of
-// arcs.
+// A part is the content of the file with counts that a compile gets: a slice of the profile, or
+// counters of arcs.
 type part struct {
 	data     []byte           // content of the file, in the format of the compiler
 	samples  bool             // it has counts of at least one function
@@ -29,8 +29,8 @@ type part struct {
 	moved    *profile.Profile // the slice from which counters of arcs are inferred, nil for other compiles
 }
 
-// cut returns the slice for a compile, from the cache or from the profile. The cache has slices for
-// fresh checkouts, which have none beside their objects.
+// cut returns the slice for a compile, from the cache or from the profile. The cache is used in a
+// fresh checkout, which has no slices beside its objects.
 func (s source) cut() (*part, error) {
 	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -56,9 +56,9 @@ func (s source) cut() (*part, error) {
 	return p, err
 }
 
-// take selects the slice from a GCOV profile, given the text of the compile's sources. Unless
-// Launcher.NoRebase is set, it moves counts to the lines of edited sources. It warns if the profile
-// does not match the sources.
+// take selects the slice for a compile from a GCOV profile, given the text of the compile's
+// sources. Unless Launcher.NoRebase is set, it moves counts to the lines of edited sources. It
+// warns if the profile does not match the sources.
 func (s source) take(text *slice.Text) (*part, error) {
 	program, closeFile, err := s.open()
 	if err != nil {
@@ -104,10 +104,9 @@ func (s source) take(text *slice.Text) (*part, error) {
 	return p, err
 }
 
-// otherMain finds out whether the profile is of another program, given the compile's slice. It is
-// if the slice has only main, and perhaps functions of system headers, and the compile reads no
-// file with the name of the file that defines main in the profile. otherMain then returns that
-// file, and otherwise "".
+// otherMain returns the file that defines main in the profile if the profile seems to be of another
+// program, and otherwise "". It is of another program if the slice for the compile has only main,
+// and perhaps functions of system headers, and the compile reads no file with that name.
 func (s source) otherMain(selected *profile.Profile) (file string) {
 	if len(s.Preprocessed()) > 0 { // whose files have other names
 		return ""
@@ -125,8 +124,8 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	return file
 }
 
-// rebase moves the counts in a slice of the profile to the lines where the edited sources have
-// them. It warns if many samples have no line any more.
+// rebase moves the counts in a slice of the profile to the new lines of edited sources. It warns if
+// the lines of many samples do not exist any more.
 func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
 	part, report := files.Slice(part)
 	if report == nil {
@@ -151,8 +150,8 @@ func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Prof
 const DefaultStaleWarn = 0.2
 
 // warnIfStale warns, once in a build, if too many samples of a compile do not match its sources.
-// stale is the number of these, of all samples that were compared. Launcher.StaleWarn is the
-// threshold.
+// compared is the number of samples that were compared with the sources, and stale is how many of
+// these do not match. Launcher.StaleWarn is the threshold.
 func (s source) warnIfStale(stale, compared uint64) {
 	threshold := cmp.Or(s.StaleWarn, DefaultStaleWarn)
 	share := float64(stale) / max(float64(compared), 1)
@@ -208,8 +207,8 @@ func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 	}
 }
 
-// warnOfNone warns that a slice is empty. The warning distinguishes two cases: the profile has
-// functions of the sources, but the compile defines none of them, or the profile has none.
+// warnOfNone warns that a slice is empty. If the profile has functions of the sources, the warning
+// says that the compile defines none of them.
 func (s source) warnOfNone(program *slice.Program) {
 	for _, m := range program.Match(s.Sources, s.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
@@ -233,8 +232,8 @@ func (s source) warnOfNothing() {
 }
 
 // warnOfCode warns that the profile does not match the sources, once in a build for each value of
-// what, as warnOf does. It does not warn if the compile does not optimise or will fail. To find out
-// whether it will fail, warnOfCode runs the compiler on the sources.
+// what. It does not warn if the compile does not optimise, or if the sources have an error. To find
+// errors, warnOfCode runs the compiler.
 func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	s.warned = true
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {

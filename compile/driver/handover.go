@@ -9,8 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
 
-// handOver writes the slice of the profile for a compile, or counters of arcs, unless the last run
-// has written the same. It returns the plan that compiles with it.
+// handOver writes the file with counts for a compile: a slice of the profile, or counters of arcs.
+// It does not write if the file of the last run is still right. It returns the plan of the command
+// that compiles with the file.
 func (r *run) handOver(u *unit) (*Plan, error) {
 	if r.Arcs && u.Optimises() {
 		plan, err := r.handOverArcs(u)
@@ -22,8 +23,9 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	return source{r, u}.plan()
 }
 
-// plan writes the slice for a compile or, if unit.arcs is set, counters of arcs, unless the last
-// run has written the same. It returns the plan that compiles with it.
+// plan writes a slice of the profile for a compile or, if unit.arcs is set, counters of arcs. It
+// does not write if the file of the last run is still right. It returns the plan of the command
+// that compiles with the file.
 func (s source) plan() (*Plan, error) {
 	r, u := s.run, s.unit
 	u.stamp = s.newStamp()
@@ -63,10 +65,10 @@ func (s source) plan() (*Plan, error) {
 	return plan, nil
 }
 
-// place returns the path for the compile's slice beside its object. It returns "" if the slice
-// cannot be there, for example because the profile has that path: "gcc prog.c -o prog" would write
-// prog.afdo. GCC looks for counters not beside the object, but in a folder, under a name that
-// contains the path of the object.
+// place returns the path beside the compile's object at which to write the slice. It returns "" if
+// the slice cannot be there, for example because the profile itself has that path: for "gcc prog.c
+// -o prog" that is prog.afdo. Counters of arcs are never beside the object, because GCC looks for
+// them in a folder.
 func (s source) place() string {
 	if name := s.KeyedLauncher(); name != "" {
 		s.trace("%s does not look into the slice, so its content is in its name", name)
@@ -118,7 +120,8 @@ func (s source) write(p *part, path string) (at string, changed bool, err error)
 	return path, changed, nil
 }
 
-// argv returns the command with the options by which the compiler reads a slice or counters.
+// argv returns the command with the options by which the compiler reads the slice or the counters
+// of arcs at a path.
 func (s source) argv(path string) []string {
 	if !s.arcs {
 		return s.WithProfile(path)

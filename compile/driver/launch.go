@@ -131,8 +131,8 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 	return plan, err
 }
 
-// settling is how long Prepare waits, before it tries again, if the profile was replaced while it
-// was read.
+// settling is how long Prepare waits before it tries again, if the profile was replaced while
+// Prepare was reading it.
 const settling = 200 * time.Millisecond
 
 // A unit is a command that compiles, with the results of the stages that have run for it. Each
@@ -172,7 +172,7 @@ func (r *run) prepare(u *unit) (*Plan, error) {
 }
 
 // stages finds the profile, the compiler and the inputs of a command that compiles, and then makes
-// the slice. If the error is an [*unchanged], the command should run without a slice.
+// the slice for it. If the error is an [*unchanged], the command should run without a slice.
 func (r *run) stages(u *unit) (plan *Plan, err error) {
 	file, err := r.findProfile(u.Line)
 	if err != nil {
@@ -202,8 +202,8 @@ func (r *run) stages(u *unit) (plan *Plan, err error) {
 	return r.handOver(u)
 }
 
-// count returns the entry of a command in the statistics of the cache, given the results of prepare
-// and the processor time that it took.
+// count returns the entry of a command in the statistics of the cache. plan and err are the results
+// of [run.prepare], and took is its processor time.
 func (u *unit) count(plan *Plan, err error, took time.Duration) store.Count {
 	c := store.Count{Outcome: OutcomeFailed, Times: 1, Time: took, Preprocessed: u.preprocessed}
 	if len(u.Sources) > 0 {

@@ -64,7 +64,7 @@ func (s *clangSite) run(args ...string) string {
 	return string(out)
 }
 
-// fails runs a command that has to fail, and returns what it printed.
+// fails runs a command that must fail, and returns the output.
 func (s *clangSite) fails(args ...string) string {
 	s.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -84,8 +84,8 @@ func (s *clangSite) compile(args ...string) string {
 	return string(data)
 }
 
-// sliced compiles a source with the slice that the launcher makes, which has the exact summary, so
-// that bitcode can be compared with that of the whole profile. It returns the plan, too.
+// sliced compiles a source with the slice that the launcher makes. The slice has the exact summary,
+// so that the bitcode can be compared with that of the whole profile.
 func (s *clangSite) sliced(profile string, args ...string) (object string, plan *Plan) {
 	s.Helper()
 	l := Launcher{Profile: profile, ExactSummary: true, Cache: s.cache, Warn: func(text string) { s.Log(text) }}
@@ -97,8 +97,8 @@ func (s *clangSite) sliced(profile string, args ...string) (object string, plan 
 	return string(data), plan
 }
 
-// trained returns a profile that has the program's samples among those of another program, with
-// random changes.
+// trained returns a profile that has samples of the program, with random changes, among samples of
+// another program.
 func (s *clangSite) trained(rng *rand.Rand) *profile.Profile {
 	s.run(append([]string{s.clang, "-O2", "-g", "-fdebug-info-for-profiling", "-shared", "-fPIC", "-o", "trained"}, s.sources...)...)
 	p := profile.New()
@@ -108,8 +108,8 @@ func (s *clangSite) trained(rng *rand.Rand) *profile.Profile {
 	return p
 }
 
-// spoil adds random calls and inlined bodies to a profile, of functions of the program and of
-// others.
+// spoil adds random calls and inlined bodies to a profile. They are of functions of the program and
+// of other functions.
 func spoil(p *profile.Profile, rng *rand.Rand) {
 	var symbols []profile.SymbolRef
 	for i := range p.NumSymbols() {
@@ -136,7 +136,7 @@ func spoil(p *profile.Profile, rng *rand.Rand) {
 	}
 }
 
-// inContexts converts inlined bodies to functions with a context.
+// inContexts converts inlined bodies of a profile to functions with a calling context.
 func inContexts(s *clangSite, p *sampleprof.Profile) *sampleprof.Profile {
 	var text bytes.Buffer
 	for f := range p.Functions() {
@@ -332,7 +332,8 @@ func TestClangCountedSlices(t *testing.T) {
 	}
 }
 
-// count builds the program with instrumentation, runs it, and writes the profile.
+// count builds the program with instrumentation, runs it, and writes an instrumentation profile to
+// a file.
 func (s *clangSite) count(profile string, flags ...string) {
 	s.Helper()
 	s.run(slices.Concat([]string{s.clang, "-O2", "-o", "counts"}, flags, s.sources)...)

@@ -74,8 +74,8 @@ func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path stri
 	return p, p.give(flags)
 }
 
-// give sets Argv to the command with the given flags and, if the compile has entries of the list,
-// with a file of these.
+// give sets Argv to the command with the given flags. If the layout list has entries for the
+// compile, give writes these to a file, and adds the option that names the file.
 func (p *LayoutPlan) give(flags []string) error {
 	l, c := p.launcher, p.command
 	p.Argv = append(append(slices.Clone(c.Launcher), c.Compiler), flags...)
@@ -98,8 +98,8 @@ func (p *LayoutPlan) give(flags []string) error {
 	return nil
 }
 
-// selectPart sets p.part to the entries of the list that are about functions of the compile, or to
-// all entries if it is unknown which functions the compile has.
+// selectPart sets p.part to the entries of the layout list at a path that are about functions of
+// the compile. If it is unknown which functions the compile has, p.part is the whole list.
 func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	l, c := p.launcher, p.command
 	info, err := os.Stat(path)
@@ -153,8 +153,8 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 // wholeList is a filter for [selectLayout] that accepts all functions.
 func wholeList(string) bool { return true }
 
-// selectLayout reads the list of functions at a path. It returns the entries of the functions of
-// which wanted accepts at least one name.
+// selectLayout reads the layout list at a path. It returns the entries for which wanted is true of
+// a name of their function.
 func selectLayout(path string, wanted func(name string) bool) (*list.List, error) {
 	file, _, err := files.Open(path)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// selectBitcode sets p.part to the entries of a list that are about functions of the bitcode that a
-// backend of distributed ThinLTO compiles, or to all entries if the bitcode cannot be read.
+// selectBitcode sets p.part to the entries of the layout list at a path that are about functions of
+// the command's bitcode. The command is a backend of distributed ThinLTO. If the bitcode cannot be
+// read, p.part is the whole list.
 func (p *LayoutPlan) selectBitcode(path string) (err error) {
 	wanted := wholeList
 	if defined, err := p.definedFunctions(); err == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// wholeLLVM returns the path of the whole profile for clang, and the number of bytes written for
-// that. The profile gets the same summary as slices, because a full LTO link refuses modules whose
-// summaries differ.
+// wholeLLVM returns the path of the whole profile in a format that clang reads, and how many bytes
+// were written to make that file. It has the same summary as slices of the profile, because a link
+// with full LTO refuses modules with different summaries.
 func (s source) wholeLLVM() (path string, n int64, err error) {
 	path = s.file.path
 	if s.file.llvm == clangprofile.FormatOtherSample || s.file.llvm == clangprofile.FormatNone {

@@ -20,24 +20,24 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// compileNotes are what GCC writes about a source's control flow graphs before it generates code:
-// the .gcno file and a dump. Package arcs infers counters from them.
+// compileNotes are two files that GCC writes about the control flow graphs of a source before it
+// generates code. Package arcs infers counters from them.
 type compileNotes struct {
 	name  string      // path of the object without its extension, as GCC uses it for auxiliary files
 	graph *gcda.Notes // the .gcno file
 	dump  []byte      // the dump of the pass that reads counters
 }
 
-// notesKey returns the part of the cache key of a command's notes that identifies the preprocessed
-// sources, the compiler, the environment and the command line. CheckArgs contains the words of
-// response files.
+// notesKey returns a string that changes whenever GCC would write other notes for the command. It
+// contains the preprocessed sources, the compiler, the environment and the command line. CheckArgs
+// has the words of response files.
 func (s source) notesKey() string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
 		s.inputs.Record.Output, record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
 }
 
-// notes returns the notes of one of the command's sources, given by its index. If the cache does
-// not have them, it runs the compiler.
+// notes returns the notes of one of the command's sources, given by its index. They come from the
+// cache, or from a run of the compiler.
 func (s source) notes(index int) (*compileNotes, error) {
 	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.Record.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {
@@ -87,8 +87,8 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 	return notes, dump, err
 }
 
-// writesMore reports whether an option makes the compiler write another file beside the command's
-// object. The compile for the notes runs without such options.
+// writesMore reports whether an option makes the compiler write a file in addition to the object.
+// The compile that writes the notes must not overwrite such a file.
 func writesMore(option string) bool {
 	return option == "-fstack-usage" || strings.HasPrefix(option, "-fcallgraph-info") ||
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
@@ -124,8 +124,8 @@ func (s source) auxiliaryNames() (names []string, err error) {
 	return names, nil
 }
 
-// encodeNotes compresses the .gcno file and the dump that GCC has written of a source, for the
-// cache.
+// encodeNotes encodes and compresses the notes of a source for the cache: name from
+// [source.auxiliaryNames], the .gcno file and the dump.
 func encodeNotes(name string, notes, dump []byte) []byte {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstd.MinWindowSize<<8))
 	var e record.Encoder
@@ -138,7 +138,7 @@ func encodeNotes(name string, notes, dump []byte) []byte {
 // have some hundred megabytes.
 const maxNotes = 4 << 30
 
-// decodeNotes is the inverse of encodeNotes.
+// decodeNotes decodes what [encodeNotes] returned.
 func decodeNotes(data []byte) (*compileNotes, error) {
 	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxNotes))
 	if err != nil {

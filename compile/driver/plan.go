@@ -13,9 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// complete adds to a plan with a profile the other options that the compiler needs for the profile,
-// and sets Plan.Without. It warns if the compile does not optimise, because the compiler then
-// ignores the profile.
+// complete adds options to a plan that has a profile, so that the compiler makes good use of the
+// profile, and sets Plan.Without. It warns if the compile does not optimise, because the compiler
+// then ignores the profile.
 func (r *run) complete(u *unit, plan *Plan) {
 	if plan.Slice == "" {
 		return
@@ -28,8 +28,8 @@ func (r *run) complete(u *unit, plan *Plan) {
 	r.addOptions(u.Line, u.compiler, u.arcs, plan)
 }
 
-// addOptions adds to a plan the options with which the compiler makes better use of counts of arcs,
-// or of counts by lines, see [toolchain.Compiler.Options].
+// addOptions adds options to the command of a plan with which the compiler makes better use of its
+// counts. arcs says whether these are counts of arcs or of lines.
 func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs bool, plan *Plan) {
 	options := compiler.Options(c)
 	if arcs {
@@ -55,8 +55,8 @@ func (p *Plan) Keep(key string) {
 	}
 }
 
-// prepareAgain sets the members of a plan that [Plan.Keep] stores, if the same command may run
-// again without the launcher.
+// prepareAgain sets the members of a plan that [Plan.Keep] stores in the cache. It leaves them
+// unset if the same command must not run again without the launcher.
 func (r *run) prepareAgain(u *unit, plan *Plan) {
 	if r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
 		return
@@ -76,8 +76,8 @@ func (r *run) prepareAgain(u *unit, plan *Plan) {
 	plan.again, plan.cache = again, r.Cache.files()
 }
 
-// repeats reports whether a plan may be stored: all that it depends on is checked when the plan is
-// reused.
+// repeats reports whether a plan may be stored for later runs of the same command. It may if
+// everything that the plan depends on can be checked before it is reused.
 func (u *unit) repeats(plan *Plan) bool {
 	c := u.Line
 	optionFile := func(arg string) bool { return strings.HasPrefix(arg, "@") }
@@ -95,9 +95,10 @@ func (u *unit) repeats(plan *Plan) bool {
 	return err == nil && (path == u.compiler.Path || strings.Contains(c.Compiler, "/")) // else a link to ccache comes first
 }
 
-// keepHere makes distributing launchers run a command with a profile on this machine. Distcc does
-// so by itself. icecc would run it on another machine, where the profile does not exist. icecc may
-// be started by a link or by ccache's settings, so its environment variable is set in any case.
+// keepHere makes sure that a command with a profile runs on this machine, because others do not
+// have the profile. icecc gets an environment variable for that. It is set even if the command does
+// not name icecc, because a link or a setting of ccache may start it. distcc runs such commands on
+// this machine by itself.
 func (r *run) keepHere(c *command.Line, plan *Plan) {
 	if setting := os.Getenv("ICECC"); setting != "no" && setting != "disable" {
 		plan.Env = append(plan.Env, "ICECC=no")

@@ -80,7 +80,7 @@ func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 	return nil
 }
 
-// look returns a copy of p with the present state of the file.
+// look returns a copy of p with the present size, times and state of the file.
 func (p profileFile) look() (*profileFile, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -136,8 +136,9 @@ func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	return anyprof.Read(ctx, file)
 }
 
-// reads reports whether the compiler can read the file as it is: a GCOV profile of the given
-// version of the format. It returns false for a pipe, because it can be read only once.
+// reads reports whether the file is a GCOV profile of the given version, so that a compiler that
+// reads this version can read it as it is. It returns false for a pipe, which can be read only
+// once.
 func (p *profileFile) reads(version uint32) bool {
 	f, _, err := files.Open(p.path)
 	if err != nil {
@@ -200,8 +201,9 @@ func (r *run) download(url string) (*profileFile, error) {
 	return p, err
 }
 
-// copyOf returns the cache's copy of a server's file. If there is none, it downloads the file,
-// unless wanted returns false by the time that other processes are done with it.
+// copyOf returns the cache's copy of a file on a server. If the cache has none, copyOf downloads
+// the file. If it has to wait for another process to download the same file, it then calls wanted,
+// and gives up if the result is false.
 func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	request := fetch.Request{URL: url, Whole: true}
 	if r.Cache != nil {

@@ -27,19 +27,20 @@ func (r *run) warn(format string, args ...any) {
 	r.warnOf(command.Reason(text), "%s", text)
 }
 
-// warnOf calls Launcher.Warn, unless a warning of the same kind was given before in this build. The
-// argument what is the kind. So a warning names only the first command that has the problem.
+// warnOf does the same as [Launcher.warnOf], and records that the command has something to warn of.
 func (r *run) warnOf(what command.Reason, format string, args ...any) {
 	r.warned = true
 	r.Launcher.warnOf(what, format, args...)
 }
 
+// warnOf calls Launcher.Warn, unless a warning of the kind what was given before in this build.
 func (l *Launcher) warnOf(what command.Reason, format string, args ...any) {
 	if l.Warn != nil && l.Cache.files().Once(string(what)) {
 		l.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
+// trace calls Launcher.Trace, if there is one, with a line about what the launcher does.
 func (l *Launcher) trace(format string, args ...any) {
 	if l.Trace != nil {
 		l.Trace(fmt.Sprintf(format, args...))
@@ -81,12 +82,12 @@ func (r *run) readCommand(argv []string, dir string) *command.Line {
 	return c
 }
 
-// builders are programs that run compilers. Users put them after "afdo exec --", where a compiler
-// belongs.
+// builders are programs that start compilers. Users run them by mistake as "afdo exec -- make",
+// although afdo exec expects a compiler there.
 var builders = []string{"make", "gmake", "ninja", "meson"}
 
-// noCompile returns the plan for a command that compiles nothing. It removes a profile option that
-// would make the command fail.
+// noCompile returns the plan for a command that compiles nothing. It removes an option for a
+// profile that would make the command fail.
 func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	if c.Profile != "" && (c.Reason == command.Trial || c.LTO && isV4(c.Path(c.Profile))) {
 		r.trace("running the command without -fauto-profile=%s: %s", c.Profile, c.Reason)
@@ -125,10 +126,10 @@ func (r *run) warnOfParent(c *command.Line) {
 	}
 }
 
-// mayFollowCcache reports whether ccache may have started this process. ccache sets
-// CCACHE_DISABLE=1 and runs the command itself if it cannot cache it, which includes all compilers
-// that another program runs. But users also set CCACHE_DISABLE. So the result is false if the
-// parent process has the setting, too, or if the command runs ccache itself.
+// mayFollowCcache reports whether ccache may have started this process. If ccache cannot cache a
+// command, it runs the command with CCACHE_DISABLE=1. That includes all compilers that another
+// program runs, such as this one. But users also set CCACHE_DISABLE. So the result is false if the
+// parent process already has the setting, or if the command runs ccache itself.
 func mayFollowCcache(c *command.Line) bool {
 	isCcache := func(word string) bool { return command.ProgramName(word) == "ccache" }
 	if os.Getenv(ccacheDisabled) != "1" || slices.ContainsFunc(c.Launcher, isCcache) {

@@ -14,7 +14,7 @@ import (
 )
 
 // keepSlice writes a slice of the profile to a file whose name is a hash of the slice, so that a
-// compiler never sees a file change. It returns the file's path, and whether the file is new.
+// compiler never sees a file change. It returns the path, and whether the file is new.
 func (l *Launcher) keepSlice(data []byte) (path string, changed bool, err error) {
 	return l.keepIn(store.Slices, data, func(path string) (bool, error) { return slicefile.Write(path, data) })
 }
@@ -38,15 +38,15 @@ func (l *Launcher) keepIn(kind string, data []byte, write func(path string) (cha
 	return path, changed, err
 }
 
-// temporaryFolder makes the user's own folder below the system's temporary folder, and returns its
-// path. Slices are there if there is no cache.
+// temporaryFolder makes a folder of the user's own below the system's temporary folder, and returns
+// its path. It contains slices if there is no cache.
 func temporaryFolder() (string, error) {
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("afdo-%d", os.Getuid()))
 	return dir, store.MakePrivate(dir)
 }
 
-// selfState returns a number that changes with the executable file of this program, because another
-// version may choose other parts of the profile for a compile.
+// selfState returns a number that identifies the executable file of this program. It is part of
+// cache keys, because another version of the program may select other functions for a slice.
 func selfState() uint64 { return self().State }
 
 // self returns the executable file of this program.

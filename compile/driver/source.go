@@ -22,7 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A source makes the slice of a compile from the profile.
+// A source makes the slice of the profile for one compile. It combines the launcher's work for a
+// command with the results of the earlier stages.
 type source struct {
 	*run
 	*unit
@@ -40,8 +41,8 @@ func (s source) newStamp() planned.Stamp {
 	return planned.Stamp(h.Sum64())
 }
 
-// open opens the profile to select slices from it, with the summary that slices get. The caller
-// must call the function that it returns.
+// open opens the profile, with the summary that slices get, to select slices from it. The caller
+// must call the returned function to close it.
 func (s source) open() (*slice.Program, func(), error) {
 	program, closeFile, err := s.openWhole()
 	if err != nil || !s.steady() {
@@ -90,14 +91,18 @@ func (f *profileFile) program() (*slice.Program, func(), error) {
 	return slice.FromProfile(whole), func() {}, nil
 }
 
-// A cacheError is an error of reading or writing the cache. The launcher goes on without the cache.
+// A cacheError is an error of reading or writing the cache. It does not fail the command: the
+// launcher goes on without the cache.
 type cacheError struct{ error }
 
+// isCacheError reports whether an error is or wraps a [cacheError].
 func isCacheError(err error) bool {
 	var c cacheError
 	return errors.As(err, &c)
 }
 
+// errNoIndex is the error of [openIndexed] for a profile without an index by which slices can be
+// found.
 var errNoIndex = errors.New("no index for slices")
 
 // openIndexed opens a version 4 profile whose index finds the functions for a slice, and returns
@@ -108,7 +113,10 @@ func openIndexed(path string) (*slice.Program, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := programOf(r)
+	program, err := slice.FromReader(r)
+	if err == nil && !program.Indexed() {
+		err = errNoIndex
+	}
 	if err != nil {
 		_ = r.Close()
 		return nil, nil, err
@@ -116,29 +124,9 @@ func openIndexed(path string) (*slice.Program, func(), error) {
 	return program, func() { _ = r.Close() }, nil
 }
 
-// programOf returns a program that finds the functions for slices by the index of a version 4
-// profile, or errNoIndex.
-func programOf(r *afdo.Reader) (*slice.Program, error) {
-	x, err := index.Read(r)
-	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
-		return nil, errNoIndex
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := x.Info()
-	if err != nil {
-		return nil, err
-	}
-	if info.Unqualified != slice.Names.Name {
-		return nil, errNoIndex
-	}
-	return slice.FromReader(r)
-}
-
-// indexedCopy returns the path of a copy of the profile in the cache, with the index by which one
-// compile unit is found without reading the others. If there is none, one process makes it and
-// concurrent ones wait.
+// indexedCopy returns the path of a copy of the profile in the cache that has an index. With the
+// index, the functions of one compile are found without reading all others. If the cache has no
+// copy, one process makes it and concurrent ones wait.
 func (s source) indexedCopy() (string, error) {
 	file := s.file
 	path, err := s.Cache.files().Path(store.Profiles, fmt.Sprintf("%s\x00%d\x00%s\x00sources", file.path, file.state, slice.Names.Name))
@@ -187,8 +175,8 @@ func makeOnce(path string, write func(io.Writer) error) (n int64, err error) {
 	return int64(data.Len()), nil
 }
 
-// whole returns the path of the whole profile in the version that the compiler reads, and the
-// number of bytes written for that.
+// whole returns the path of the whole profile in the version that the compiler reads. n is how many
+// bytes were written to make that file.
 func (s source) whole() (path string, n int64, err error) {
 	file, version := s.file, s.compiler.Reads()
 	if s.compiler.Clang {
@@ -200,8 +188,9 @@ func (s source) whole() (path string, n int64, err error) {
 	return s.keepWhole(fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, s.summaryState(), s.Bits), s.encodeWhole)
 }
 
-// keepWhole makes a file with the whole profile in the cache, under a key, or if the cache takes no
-// file, in the folder for temporary files. It returns the path and the number of bytes written.
+// keepWhole makes a file with the whole profile by calling write. The file is in the cache, under a
+// key. If it cannot be there, it is in the folder for temporary files. keepWhole returns the path
+// and the number of bytes written.
 func (s source) keepWhole(key string, write func(io.Writer) error) (path string, n int64, err error) {
 	if path, err = s.Cache.files().Path(store.Profiles, key); err == nil {
 		if n, err = makeOnce(path, write); err == nil || !isCacheError(err) {

@@ -13,8 +13,8 @@ import (
 	list "github.com/go-afdo/afdo/internal/layoutlist"
 )
 
-// canCheck reports whether the compile can write an object with hashes of blocks, and the list has
-// hashes to compare with them.
+// canCheck reports whether [LayoutPlan.Recheck] can find stale functions: the compile writes an
+// object with hashes of blocks, and the layout list has hashes to compare them with.
 func (p *LayoutPlan) canCheck() bool {
 	c := p.command
 	return p.hashes && p.source != "" && slices.Contains(c.Args, "-c") && c.Object != "" && c.Object != "-" && p.part != nil &&
@@ -45,9 +45,9 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 	return true, p.give(p.withoutStale())
 }
 
-// withoutStale returns the options for a compile without the entries of stale functions. Each stale
-// function needs a section of its own, as it had with its entry. Otherwise the linker, which orders
-// sections, moves all other functions of the unit with it.
+// withoutStale returns the options for a compile without the layout entries of stale functions.
+// Each of these functions needs a section of its own, as it had with its entry. Otherwise the
+// linker, which orders sections, would move all other functions of the unit together with it.
 func (p *LayoutPlan) withoutStale() []string {
 	if p.command.Mentions("function-sections") {
 		return nil
@@ -55,6 +55,7 @@ func (p *LayoutPlan) withoutStale() []string {
 	return []string{"-ffunction-sections"}
 }
 
+// plural returns a number with a noun, such as "1 function" and "2 functions".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -62,8 +63,8 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// staleKey returns the cache key of the compile's stale functions. ok is false if they are not
-// cached.
+// staleKey returns the cache key for the list of the compile's stale functions. ok is false if that
+// list is not cached.
 func (p *LayoutPlan) staleKey() (string, bool) {
 	if p.key == "" || p.part == nil {
 		return "", false
@@ -75,8 +76,8 @@ func (p *LayoutPlan) staleKey() (string, bool) {
 	return fmt.Sprintf("%s\x00%d", p.key, h.Sum64()), true
 }
 
-// dropKnownStale removes the functions from p.part that an earlier compile of the same sources
-// found to be stale. It reports whether there are any.
+// dropKnownStale removes the entries of functions from p.part if an earlier compile of the same
+// sources has found them to be stale. It reports whether it has removed any.
 func (p *LayoutPlan) dropKnownStale() bool {
 	key, ok := p.staleKey()
 	if !ok {
@@ -90,7 +91,8 @@ func (p *LayoutPlan) dropKnownStale() bool {
 	return true
 }
 
-// drop removes functions from p.part, given by the first name of each.
+// drop removes the entries of functions from p.part. Each function is given by the first of its
+// names.
 func (p *LayoutPlan) drop(names []string) {
 	p.part = p.part.Only(func(f *list.Function) bool { return !slices.Contains(names, f.Names[0]) })
 }

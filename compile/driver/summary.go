@@ -47,8 +47,8 @@ func ReadSummary(path string) (*afdo.Summary, error) {
 }
 
 // steadySummary returns the rounded summary for slices. It rounds the summary of the profile at the
-// path Launcher.Summary. If that path is empty, it calls read for the summary of the profile that
-// the slices are cut from.
+// path Launcher.Summary. If that path is empty, it rounds the result of read, which returns the
+// summary of the profile that slices are made from.
 func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	round := slice.Steady
 	if s.compiler.Clang {
@@ -69,8 +69,8 @@ func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary
 }
 
 // steady reports whether slices get a rounded summary. For GCC they do if the compiler certainly
-// uses no more of the summary than [slice.Steady] keeps. The result is false if the command has
-// -specs, which may set other parameters. Instrumentation profiles keep their exact summary.
+// uses no more of the summary than [slice.Steady] keeps. With -specs, which may set other
+// parameters, that is unknown. Instrumentation profiles keep their exact summary.
 func (s source) steady() bool {
 	switch {
 	case s.ExactSummary:
@@ -81,8 +81,8 @@ func (s source) steady() bool {
 	return s.compiler.ReadsThreshold() && !s.Mentions("hot-bb-count-ws-permille") && !s.Mentions("-specs")
 }
 
-// summaryState returns a string for cache keys that identifies the summary of the profile that the
-// compiler gets.
+// summaryState returns a string that identifies the summary that the compiler gets. It is part of
+// cache keys.
 func (s source) summaryState() string {
 	switch {
 	case !s.steady():

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// refreshed returns the text of a sample profile in which f has a fixed number of samples, g has g,
-// and functions of another program have other.
+// refreshed returns the text of a sample profile. The function f always has the same number of
+// samples, g has the given number, and functions of another program have the number other.
 func refreshed(g, other int) string {
 	return fmt.Sprintf("f:900:1\n 1: 900\ng:%d:1\n 1: %d\nother:%d:1\n 1: %d\n 2: 3\n", g, g, other, other)
 }
@@ -54,8 +54,8 @@ func (s *clangSite) prepared(l Launcher, args ...string) (plan *Plan, data []byt
 	return plan, data
 }
 
-// TestClangSummary compiles with a profile and with a newer one. A slice of which no function
-// changed stays the same unless it has the exact summary.
+// TestClangSummary compiles with a profile and with a newer one. If no function of a slice has
+// other counts, the slice stays the same, unless it has the exact summary.
 func TestClangSummary(t *testing.T) {
 	s := newClangSite(t, "c")
 	s.twoSources()
@@ -102,8 +102,9 @@ func TestClangSummary(t *testing.T) {
 	assert.NotEqual(t, summaryOf(slice), summaryOf(whole))
 }
 
-// TestClangFullLTO links modules with full LTO after a refresh that changed the slice of one of
-// them. With exact summaries the linker refuses that, unless everything is compiled again.
+// TestClangFullLTO links modules with full LTO, after a new profile has changed the slice of one of
+// them. If slices had exact summaries, the linker would refuse that until everything is compiled
+// again.
 func TestClangFullLTO(t *testing.T) {
 	testenv.NeedSweep(t)
 	testenv.Tool(t, "ld.lld-22")

@@ -14,9 +14,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// addCallers adds functions of other units to a slice: those into which a function was inlined that
-// the compile may define. It adds only the bodies of these inlined calls and not the other samples
-// of their callers. If condense is set, it reduces them further, see condenseCallers.
+// addCallers adds the callers to a slice: functions of other units into which a function was
+// inlined that the compile may define. It adds only the bodies of these inlined calls, and not the
+// other samples of the callers. If condense is true, it reduces them further, see condenseCallers.
 func (s *selection) addCallers(condense bool) error {
 	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {
@@ -47,8 +47,8 @@ func (s *selection) addCallers(condense bool) error {
 	return nil
 }
 
-// prune removes from the records of a function all except the inlined bodies of functions that the
-// compile may define, and the bodies that contain these.
+// prune keeps those records of a function that are inlined bodies of functions which the compile
+// may define, and the bodies that contain these. It removes all others.
 func (s *selection) prune(records []profile.Record) []profile.Record {
 	var kept []profile.Record
 	var way []openBody
@@ -82,25 +82,26 @@ func (s *selection) prune(records []profile.Record) []profile.Record {
 	}
 }
 
-// An openBody is an inlined body that prune has entered and not left.
+// An openBody is an inlined body that [selection.prune] is going through.
 type openBody struct {
 	head int // index of its first record among the records that are kept
 	end  int // index of its end among all records
 }
 
-// condenseCallers reduces the functions of other units, the callers, to what GCC 16 uses of them.
-// The compile defines none of them. GCC visits the callers one after the other, in the order of
-// locations. It takes the inlined bodies of functions that the compile defines out of them, makes
-// each a function of its own or adds it to an existing one, and drops the rest. Therefore
+// condenseCallers reduces the callers, functions of other units in the slice, to what GCC 16 uses
+// of them. The compile defines none of them. GCC visits the callers one after the other, in the
+// order of locations. It takes the inlined bodies of functions that the compile defines out of
+// them, makes each a function of its own or adds it to an existing one, and drops the rest.
+// Therefore
 //
-//   - a caller's head count and the path to a body only matter for the order: bodies get the
-//     locations 1, 2, … of their caller. Clones of one function, such as f and f.constprop.0, are
-//     merged before, by their locations, and are not changed;
-//   - bodies that look alike are added up, at the first of them. GCC would do so later if they have
-//     the same functions inlined at the same places, and these have none. Where bodies differ in
-//     that, or go deeper, the result for the inner ones depends on the order. The order also
-//     matters where GCC gives names to bodies inside others: it does that once for each function,
-//     and what is added to the function later keeps its names.
+//   - a caller's head count and the path to a body only matter for the order. So bodies get the
+//     locations 1, 2, … of their caller. Callers that are clones of one function, such as f and
+//     f.constprop.0, are not changed, because GCC first merges these by their locations;
+//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they
+//     have the same functions inlined at the same places and these have none. The result for the
+//     inner bodies depends on the order if the outer ones differ in that, or if they are deeper.
+//     The order also matters where GCC gives names to bodies inside others: it does that once for
+//     each function, and what is added to the function later keeps its names.
 //
 // A body has the timestamp of its caller, and a sum of several bodies has the earliest of their
 // timestamps. So the body with the earliest timestamp stays where it is. GCC counts bodies with a
@@ -131,17 +132,17 @@ func (s *selection) condenseCallers() {
 // locations: line numbers have 16 bits.
 const maxBodies = 1<<16 - 1
 
-// An inlinedBody is an inlined body, in a function of another unit, of a function that the compile
-// may define.
+// An inlinedBody is the body of a function that the compile may define, inlined into a function of
+// another unit.
 type inlinedBody struct {
 	caller    program.Symbol
 	timestamp uint64
 	records   []profile.Record // the record of the inlined call, and the records of the body
 }
 
-// bodiesIn returns the inlined bodies, in a pruned function of another unit, of functions that the
-// compile may define. They are in the order in which GCC visits them: by location and name at each
-// depth of inlining.
+// bodiesIn returns the inlined bodies in a caller, a function of another unit, of functions that
+// the compile may define. They are in the order in which GCC visits them: by location and name at
+// each depth of inlining.
 func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.ID]
 	left := s.siblings(nil, f.Records, 0, len(f.Records)) // indexes of records; the next one is last
@@ -159,8 +160,8 @@ func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	return bodies
 }
 
-// siblings appends the indexes of the outermost inlined bodies in records[from:end], which are
-// pruned, in the reverse of GCC's order.
+// siblings appends the indexes of the outermost inlined bodies in records[from:end] to a list, in
+// the reverse of the order in which GCC visits them. The records must consist of inlined bodies.
 func (s *selection) siblings(to []int, records []profile.Record, from, end int) []int {
 	first := len(to)
 	for from < end {
@@ -172,8 +173,8 @@ func (s *selection) siblings(to []int, records []profile.Record, from, end int) 
 	return to
 }
 
-// compareCallsites orders records as GCC does, by location and name of the callee. In the profile
-// they are ordered by location and number of the callee's symbol.
+// compareCallsites orders records as GCC does: by location, and then by the name of the callee. In
+// the profile, records of one location are ordered by the number of the callee's symbol.
 func (s *selection) compareCallsites(a, b profile.Record) int {
 	c := cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Discriminator, b.Discriminator))
 	if c != 0 || a.Callee == b.Callee {
@@ -182,8 +183,8 @@ func (s *selection) compareCallsites(a, b profile.Record) int {
 	return s.compareSymbols(s.calleeOrNone(a), s.calleeOrNone(b))
 }
 
-// calleeOrNone returns the callee of a record, or the zero Symbol if the profile does not have it.
-// In that case [selection.addNames] fails later.
+// calleeOrNone returns the symbol of a record's callee. If the profile does not have it, it returns
+// the zero Symbol, and [selection.addNames] returns the error later.
 func (s *selection) calleeOrNone(r profile.Record) program.Symbol {
 	sym, _ := s.callee(program.ID(r.Callee))
 	return sym
@@ -207,8 +208,8 @@ func (s *selection) compareSymbols(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }
 
-// placeBodies builds new, smaller samples of functions of other units from their inlined bodies.
-// Bodies with an equal shapeOf are added up. It returns the functions that still have a body.
+// placeBodies replaces the samples of callers by smaller ones, which consist of the given inlined
+// bodies. It adds up bodies with an equal shapeOf. It returns the callers that still have a body.
 func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
 	parts := make([][]int, len(bodies))
 	for i, place := range s.places(bodies) {
@@ -238,9 +239,9 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
-// places returns, for each inlined body, the index of the body to whose counts it is added. This is
-// the first body with an equal shapeOf. It is the body itself if there is no other, or if its
-// timestamp is the earliest of them.
+// places returns, for each inlined body, the index of the body to which its counts are added: the
+// first one with an equal shapeOf. A body without an equal one keeps its counts, and so does the
+// one with the earliest timestamp.
 func (s *selection) places(bodies []inlinedBody) []int {
 	type group struct{ first, earliest int }
 	groups := make(map[string]group)
@@ -266,19 +267,20 @@ func (s *selection) places(bodies []inlinedBody) []int {
 	return places
 }
 
-// addBodyAt adds an inlined body to the samples of a caller, at another line than before.
+// addBodyAt adds an inlined body to the samples of a caller, at the given line of the caller.
 func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 	to.Enter(line, 0, records[0].Callee)
 	quantize.Records(to, records[1:], func(callee profile.SymbolRef) profile.SymbolRef { return callee }, 0)
 	to.Leave()
 }
 
-// maxTotal limits the samples of a body that is added to others, so that sums do not overflow.
+// maxTotal limits the samples of a body whose counts are added to others, so that sums do not
+// overflow.
 const maxTotal = 1 << 40
 
-// shapeOf returns a key that is equal for bodies that can be added up: it contains the body's
-// function, and the functions inlined in it with their locations. It is empty for a body that must
-// not be added to others.
+// shapeOf returns a key that is equal for inlined bodies whose counts can be added up. It contains
+// the inlined function, and the functions inlined in it with their locations. It is empty for a
+// body that must not be added to others.
 func (s *selection) shapeOf(records []profile.Record) string {
 	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
 	var outer []profile.Record

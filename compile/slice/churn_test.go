@@ -12,9 +12,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A refreshed is a program that is recorded again. Each of its sources defines a class with
-// functions of the same names. Each source contains the names of all classes, and the complete next
-// class, of which it has a function inlined.
+// A refreshed is a program that is recorded twice. Each of its sources defines a class, and all
+// these classes have functions of the same names. Each source mentions all classes, and contains
+// one other class, of which it has inlined a function.
 type refreshed struct {
 	profile *profile.Profile
 	texts   []*Text
@@ -50,7 +50,7 @@ func newRefreshed(sources int, counts func(source int) uint64) refreshed {
 }
 
 // TestChurn changes the counts of two of many sources, and counts the slices that change. Only the
-// slices of these may change, and of the sources that could define functions of the same classes.
+// slices of these two may change, and the slices of sources that contain the same classes.
 func TestChurn(t *testing.T) {
 	const sources = 38
 	again := func(source int) bool { return source == 7 || source == 20 }

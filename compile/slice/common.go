@@ -17,14 +17,14 @@ var implicitNames = []string{
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// A commonNames stores the symbols of each unqualified name that the texts of several compiles
-// contain, from the second such text on. With each symbol it stores which other words a text must
-// contain if the compile defines the symbol. The compiles of one program share most names, such as
-// those of the standard library's functions, and many symbols have a name like begin or operator().
-// Finding the words of a symbol takes ten times as long as looking them up in a text.
+// A commonNames is a cache for the slices of several compiles of one program. It stores the symbols
+// with each unqualified name that occurs in the texts of at least two compiles. With each symbol it
+// stores which words a text must contain if its compile defines the symbol. Finding these words
+// takes ten times as long as looking them up in a text. The compiles of a program share most names,
+// such as those of the standard library, and many symbols have a name like begin or operator().
 type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
 
-// A namesakes has the symbols with one unqualified name. They are read from the profile when a
+// A namesakes has all symbols with one unqualified name. They are read from the profile when a
 // second text contains the name.
 type namesakes struct {
 	once sync.Once
@@ -32,7 +32,7 @@ type namesakes struct {
 	all  []requirements
 }
 
-// requirements are what a text must contain if its compile defines a symbol: words, names of
+// A requirements is what a text must contain if its compile defines a symbol: certain words,
 // classes and namespaces, and definitions of functions.
 type requirements struct {
 	program.Symbol
@@ -42,9 +42,10 @@ type requirements struct {
 	functions []string // unqualified names
 }
 
-// in calls yield for the symbols that a text may define, of those with one of the given unqualified
-// names. It returns the names that occur for the first time, which the caller has to look up. With
-// renamed, a symbol may have the inline namespaces of another version of the text.
+// in calls yield for the symbols that have one of the given unqualified names and that a text may
+// define. It does so only for names that an earlier text contained. It returns the other names,
+// which the caller has to look up in the index x. If renamed is true, a symbol may have the inline
+// namespaces of an older version of the text.
 func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index, yield func(program.Symbol)) (others []string, err error) {
 	for _, name := range names {
 		known, again := c.asked.LoadOrStore(name, new(namesakes))
@@ -68,8 +69,10 @@ func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index,
 	return others, nil
 }
 
+// anyName accepts all names.
 func anyName(string) bool { return true }
 
+// requirementsOf returns what a text must contain if its compile defines a symbol.
 func requirementsOf(sym program.Symbol) requirements {
 	r := requirements{Symbol: sym, cut: symname.Canonical(sym.Name)}
 	hashed := func(to *[]uint32) func(string) bool {

@@ -12,8 +12,8 @@ import (
 
 func unedited(string, uint32) bool { return false }
 
-// The slices of a second and third text with the same names contain the same symbols as that of the
-// first, also if the inline namespace has another name.
+// A second and a third text with the same names as the first one get slices with the same symbols,
+// also if an inline namespace has another name in them.
 func TestNamesAskedAgain(t *testing.T) {
 	p := profile.New()
 	for _, name := range []string{"_ZN4shop2v13runEv", "_ZN4shop2v13runEi", "_ZN5other3runEv", "_ZNK4shop2v1MUlvE_clEv"} {
@@ -34,8 +34,8 @@ func TestNamesAskedAgain(t *testing.T) {
 	}
 }
 
-// The keys of names are asked for while another goroutine makes the first slice. The race detector
-// finds tables that both write.
+// TestNamesWhileSelecting computes keys of names while another goroutine selects the first slice,
+// so that the race detector finds tables that both write.
 func TestNamesWhileSelecting(t *testing.T) {
 	p := profile.New()
 	for i := range 500 {

@@ -57,6 +57,7 @@ func isInitializer(name string, sources []string) bool {
 	})
 }
 
+// onlyWord replaces a character that clang replaces in the name of an initializer.
 func onlyWord(r rune) rune {
 	if r < 0x80 && cpp.IsWordByte(byte(r)) && r != '$' {
 		return r

@@ -52,8 +52,8 @@ func TestMayHave(t *testing.T) {
 	assert.True(t, text.MayHave("_Znwm", sources))
 }
 
-// A text may define the functions that clang creates for its lambdas, but no library function that
-// it does not contain.
+// A text with a lambda may define the functions that clang creates for lambdas, but no function of
+// the library that it does not contain.
 func TestClangLambdas(t *testing.T) {
 	text := new(Text)
 	text.Add([]byte("namespace n { struct C { static int f() { return call([](int x) { return x; }); } }; }"))

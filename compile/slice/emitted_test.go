@@ -69,8 +69,9 @@ func outputOf(t *testing.T, command ...string) []byte {
 	return out
 }
 
-// TestEmittedC does the same with C, including the functions that compilers create for vectors and
-// for code that runs before main.
+// TestEmittedC compiles texts of C to find out which functions they define, including those that
+// compilers create for vectors and for code that runs before main. A slice must contain all of
+// these that are in the profile.
 func TestEmittedC(t *testing.T) {
 	testenv.NeedSweep(t)
 	sources, err := filepath.Glob(filepath.Join("testdata", "*", "*.c"))
@@ -95,7 +96,7 @@ func TestEmittedC(t *testing.T) {
 	}
 }
 
-// functionsIn returns the functions that an object defines.
+// functionsIn returns the names of the functions that an object file defines.
 func functionsIn(t *testing.T, path string) (names []string) {
 	file, err := elf.Open(path)
 	require.NoError(t, err)
@@ -111,8 +112,8 @@ func functionsIn(t *testing.T, path string) (names []string) {
 	return slices.Compact(names)
 }
 
-// templatesIn returns the names, in the debug info of an object, of functions of templates that it
-// defines or declares.
+// templatesIn returns the names of those functions in the debug info of an object file that are
+// instances of templates.
 func templatesIn(t *testing.T, path string) (names []string) {
 	file, err := elf.Open(path)
 	require.NoError(t, err)

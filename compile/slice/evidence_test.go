@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A slice has the profile's evidence about its own functions, also where they are inlined, and no
-// other.
+// A slice has the profile's evidence about the slice's functions, including the copies that are
+// inlined in other functions, and no other evidence.
 func TestEvidence(t *testing.T) {
 	p := profile.New()
 	for _, name := range []string{"f", "g", "h"} {

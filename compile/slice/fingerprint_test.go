@@ -15,8 +15,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// shuffled returns the same profile with symbols and functions in another order. Units are ordered
-// by path, as in version 4, because of several with the same base name the compiler uses the last.
+// shuffled returns the same profile with symbols and functions in another order. The units stay in
+// the order of their paths, because the compiler uses the last one of several with the same base
+// name.
 func shuffled(p *profile.Profile, seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 3))
 	q := profile.New()
@@ -53,8 +54,9 @@ func TestFingerprintOrder(t *testing.T) {
 	}
 }
 
-// meaning returns a slice reduced to what affects its compiler: for version 2, all symbols of a
-// name become one, without files and timestamps. Keys are equal if the results are.
+// meaning returns a slice reduced to what affects its compiler. For version 2 it merges all symbols
+// of one name, and removes files and timestamps. Two slices have the same key if the results are
+// equal.
 func meaning(p *profile.Profile, target Target) *profile.Profile {
 	m := profile.New()
 	refs := make(map[program.ID]profile.SymbolRef)
@@ -78,9 +80,9 @@ func meaning(p *profile.Profile, target Target) *profile.Profile {
 	return m
 }
 
-// TestFingerprintMeaning changes one thing in a profile and compares keys: they must be equal if
-// and only if the slices mean the same to the compiler. For version 3, slices with different keys
-// may be equal.
+// TestFingerprintMeaning changes one thing in a profile, and compares the keys of slices before and
+// after the change. They must be equal exactly if the compiler sees no difference. For version 3,
+// slices with different keys may be equal.
 func TestFingerprintMeaning(t *testing.T) {
 	same, different := 0, 0
 	for seed := range uint64(testenv.Rounds(30, 300)) {
@@ -134,7 +136,8 @@ func TestFingerprintMeaning(t *testing.T) {
 	assert.Greater(t, different, testenv.Rounds(10, 100))
 }
 
-// TestFingerprints compares the keys of all units with those of each by itself.
+// TestFingerprints compares the keys that are computed for all units at once with those that are
+// computed for each unit alone.
 func TestFingerprints(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 300)) {
 		p := randomProfile(seed)
@@ -160,8 +163,8 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// TestFingerprintsOfInlining compares the keys of all units with those of each by itself, for
-// functions that inline each other in many ways.
+// TestFingerprintsOfInlining is [TestFingerprints] for functions that inline each other in many
+// ways.
 func TestFingerprintsOfInlining(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 600)) {
 		r := rand.New(rand.NewPCG(seed, 5))

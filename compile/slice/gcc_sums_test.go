@@ -39,7 +39,7 @@ int outer(int x) {
 int again(int x) { return inner(x + 1) - outer(x); }
 `
 
-// A sums is a profile in which functions of sumsSource are inlined in callers of other files.
+// A sums builds a profile in which functions of sumsSource are inlined in functions of other files.
 type sums struct {
 	p    *profile.Profile
 	body profile.Body
@@ -49,7 +49,7 @@ func (s *sums) symbol(path, name string) profile.SymbolRef {
 	return s.p.AddSymbol(s.p.AddUnit(path), name)
 }
 
-// inline adds a caller in which a function of sumsSource is inlined.
+// inline adds a function of another file, the caller, in which a function of sumsSource is inlined.
 func (s *sums) inline(path, caller string, timestamp uint64, callee string, inside func(b *profile.Body)) {
 	s.body.Reset()
 	s.body.Enter(1, 0, s.symbol("/src/sums.c", callee))
@@ -58,8 +58,9 @@ func (s *sums) inline(path, caller string, timestamp uint64, callee string, insi
 	s.p.AddFunction(s.symbol(path, caller), profile.Function{Timestamp: timestamp, Records: s.body.Records()})
 }
 
-// TestCodeSums has inlined bodies of one function in several callers. GCC 16 renames or removes
-// something when it visits one of them. The code must be the same with a slice as with the profile.
+// TestCodeSums has profiles in which a function is inlined in several callers, and GCC 16 renames
+// or removes something when it visits one of them. The code must be the same with a slice as with
+// the whole profile.
 func TestCodeSums(t *testing.T) {
 	testenv.NeedSweep(t)
 	testenv.Optional(t, "gcc-16")

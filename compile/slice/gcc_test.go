@@ -23,8 +23,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// needCompiler returns a compiler that reads profiles. It skips the test if there is none, as
-// [testenv.Tool] does.
+// needCompiler returns a compiler that reads profiles. It skips the test if the compiler is not
+// installed.
 func needCompiler(t testing.TB, name string) *toolchain.Compiler {
 	c, err := toolchain.Find(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)
 	if err != nil {
@@ -63,7 +63,8 @@ func (p *program) run(t testing.TB, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// assembly returns the assembler of a source, compiled with a profile unless that is nil.
+// assembly returns the assembler code of a source, compiled with the profile prof, or without one
+// if prof is nil.
 func (p *program) assembly(t testing.TB, source, level string, prof *profile.Profile) string {
 	out := filepath.Join(t.TempDir(), "out.s")
 	args := []string{level, "-S", "-o", out, source}
@@ -93,7 +94,7 @@ func (p *program) slice(t testing.TB, whole *slice.Program, source string) *prof
 	return s
 }
 
-// A scenario is a change of a program's profile before it is sliced.
+// A scenario is a change that a test makes to a program's profile before it selects slices.
 type scenario struct {
 	name  string
 	train train.Options
@@ -127,8 +128,8 @@ func mention(names ...string) func(p *profile.Profile) {
 	}
 }
 
-// elsewhere adds functions of other files into which functions were inlined, as link-time
-// optimization does, and files that have the same base names as the program's.
+// elsewhere adds functions of other files into which the named functions were inlined, as link-time
+// optimization does. It also adds files with the same base names as the program's.
 func elsewhere(names ...string) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
 		var body profile.Body
@@ -162,8 +163,8 @@ func elsewhere(names ...string) func(p *profile.Profile) {
 	}
 }
 
-// TestCodeC and TestCodeCxx compile with the machine's own compiler. The code must be the same with
-// a slice as with the whole profile, to which another program was added, and differ from the code
+// TestCodeC compiles a C program with the machine's own compiler. The code must be the same with a
+// slice as with the whole profile, to which another program was added. It must differ from the code
 // without a profile.
 func TestCodeC(t *testing.T) {
 	testCode(t, "c", "gcc", []scenario{
@@ -229,7 +230,8 @@ func TestCodeOdd(t *testing.T) {
 	})
 }
 
-// testCode compares code in this way, also with GCC 16 if that is installed.
+// testCode compiles the program in a folder with slices, with the whole profile and without one,
+// and compares the code. It does so with the given compiler, and with GCC 16 if that is installed.
 func testCode(t *testing.T, folder, compiler string, scenarios []scenario) {
 	for _, name := range []string{compiler, compiler + "-16"}[:testenv.Rounds(1, 2)] {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sliceFile slices every unit of a version 4 file, and returns the first error.
+// sliceFile selects a slice for every unit of a version 4 file, and returns the first error.
 func sliceFile(data []byte) error {
 	r, err := afdo.OpenBytes(data)
 	if err != nil {
@@ -70,8 +70,8 @@ func TestSliceRandomFiles(t *testing.T) {
 	}
 }
 
-// TestSliceDamaged flips bytes of a file. Slicing it must succeed or return an error for malformed
-// files.
+// TestSliceDamaged flips bytes of a file and selects slices from it. That must succeed, or return
+// an error for malformed files.
 func TestSliceDamaged(t *testing.T) {
 	failed := 0
 	for seed := range uint64(testenv.Rounds(12, 40)) {
@@ -91,7 +91,8 @@ func TestSliceDamaged(t *testing.T) {
 	assert.Greater(t, failed, testenv.Rounds(30, 100))
 }
 
-// TestSliceUnknownCallee slices a profile with a record whose callee is a symbol that no unit has.
+// TestSliceUnknownCallee selects slices from a profile with a record whose callee is a symbol that
+// no unit has.
 func TestSliceUnknownCallee(t *testing.T) {
 	f := &naive.File{Units: []naive.Unit{{
 		Path: "a.c", Start: 0, End: 1,

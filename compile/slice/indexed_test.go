@@ -13,8 +13,8 @@ import (
 	fileindex "github.com/go-afdo/afdo/profile/index"
 )
 
-// TestIndexed compares slices and keys of a file with an index with those of the same profile in
-// memory.
+// TestIndexed compares slices and keys that are made with the index of a file with those of the
+// same profile in memory.
 func TestIndexed(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(30, 150)) {
 		p := randomProfile(seed)

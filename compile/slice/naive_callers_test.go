@@ -10,14 +10,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A naiveBody is an inlined body of one of the slice's own functions, in a caller.
+// A naiveBody is the body of a function of the slice, inlined into a function of another unit, the
+// caller.
 type naiveBody struct {
 	caller, callee profile.SymbolRef
 	records        []profile.Record
 }
 
-// condensed returns the samples of the callers in a slice. It finds bodies that look alike by
-// comparing every two of them.
+// condensed returns the samples of the callers in a slice, functions of other units. It adds up
+// inlined bodies that look alike, which it finds by comparing every two of them.
 func (n *naiveSlice) condensed() map[profile.SymbolRef][]profile.Record {
 	samples := make(map[profile.SymbolRef][]profile.Record)
 	var bodies []naiveBody
@@ -80,7 +81,7 @@ func (n *naiveSlice) compareCallers(a, b profile.SymbolRef) int {
 	return strings.Compare(key(a), key(b))
 }
 
-// A callsite is an inlined call and its body.
+// A callsite is the record of an inlined call, with the records of the inlined body.
 type callsite struct {
 	profile.Record
 	inside []profile.Record
@@ -110,8 +111,8 @@ func (n *naiveSlice) bodies(caller profile.SymbolRef, records []profile.Record) 
 	return bodies
 }
 
-// place returns the body to which body i is added: the first that looks alike, or body i itself if
-// it has the earliest timestamp.
+// place returns the inlined body to which the counts of body i are added: the first one that looks
+// alike, or body i itself if it has the earliest timestamp.
 func (n *naiveSlice) place(bodies []naiveBody, i int) int {
 	first, earliest := i, i
 	time := func(i int) uint64 { return n.p.Function(bodies[i].caller).Timestamp - 1 } // none is the latest

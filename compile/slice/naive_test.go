@@ -18,8 +18,7 @@ import (
 )
 
 // A naiveSlice selects a slice as Select does, in a slow and simple way: it compares every two
-// symbols until there is nothing left to add. It contains the names in the slice, and those with
-// all samples.
+// symbols, until there is nothing left to add.
 type naiveSlice struct {
 	p       *profile.Profile
 	q       Request
@@ -80,8 +79,9 @@ func selectNaively(p *profile.Profile, q Request) *naiveSlice {
 	return n
 }
 
-// dropUnused removes the names that change no result of the compiler's searches. It performs the
-// search for each name and each name at which a search may continue.
+// dropUnused removes the names from the slice that do not change what the compiler finds. To find
+// out, it performs the compiler's search for each name, and for each name at which a search may
+// continue.
 func (n *naiveSlice) dropUnused() {
 	used := make(map[profile.SymbolRef]bool)
 	for s := range n.own {
@@ -136,19 +136,20 @@ func (n *naiveSlice) records(s profile.SymbolRef) []profile.Record {
 	return nil
 }
 
-// mayBeLocal reports whether several units may have a function of that name.
+// mayBeLocal reports whether several units may each have a different function with the name of a
+// symbol.
 func (n *naiveSlice) mayBeLocal(s profile.SymbolRef) bool {
 	name := n.p.SymbolName(s)
 	return n.unmangled(name) || cxx.IsMangled(name) && cxx.IsInternal(name)
 }
 
-// unmangled reports whether a name is in the form of debug info and, if it is of a template, the
-// text contains the template's arguments.
+// unmangled reports whether a name is in the form of debug info. If it is the name of a template's
+// instance, the text must also contain the words of the template's arguments.
 func (n *naiveSlice) unmangled(name string) bool {
 	return !cxx.IsMangled(name) && (!strings.Contains(name, "<") || n.q.Text == nil || n.inText(name))
 }
 
-// inText reports whether the words of a mangled name are in the text.
+// inText reports whether the text contains all words of a mangled name.
 func (n *naiveSlice) inText(name string) bool {
 	name = symname.Canonical(name)
 	if !cxx.IsMangled(name) {
@@ -217,7 +218,7 @@ func (n *naiveSlice) addName(s profile.SymbolRef) {
 	}
 }
 
-// pruned returns the records of the inlined bodies of the slice's own functions, and of the bodies
+// pruned keeps those records that are inlined bodies of the slice's own functions, and the bodies
 // that contain these.
 func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
 	var kept []profile.Record

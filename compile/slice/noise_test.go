@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// collectAgain returns a profile as a second recording of the same length might give it: each count
-// is drawn from the Poisson distribution around the count in p.
+// collectAgain returns what a second recording of the same length might give for the profile p:
+// each count is drawn from the Poisson distribution around the count in p.
 func collectAgain(p *profile.Profile, seed uint64) *profile.Profile {
 	r := rand.New(rand.NewPCG(seed, 7))
 	q := profile.New()
@@ -37,8 +37,8 @@ func collectAgain(p *profile.Profile, seed uint64) *profile.Profile {
 	return q
 }
 
-// poisson draws from a Poisson distribution, or for large means from the normal distribution, which
-// is almost the same.
+// poisson draws a number from the Poisson distribution with the given mean. For large means it
+// draws from the normal distribution, which is almost the same.
 func poisson(r *rand.Rand, mean uint64) uint64 {
 	if mean > 500 {
 		return uint64(max(0, math.Round(float64(mean)+math.Sqrt(float64(mean))*r.NormFloat64())))
@@ -50,9 +50,8 @@ func poisson(r *rand.Rand, mean uint64) uint64 {
 	return n
 }
 
-// TestNoise counts the units with samples whose keys stay the same from one recording to the next,
-// for several numbers of bits of --quantize. Run it with -v to see the table of
-// docs/guide/slices.md.
+// TestNoise counts how many units with samples have the same key after a second recording, for
+// several numbers of bits of --quantize. Run it with -v to see the table of docs/guide/slices.md.
 func TestNoise(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3", "synthetic"} {

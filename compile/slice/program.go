@@ -38,6 +38,10 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 	return &Program{whole: whole}, nil
 }
 
+// Indexed reports whether the program finds symbols by the index of a version 4 file. If not, the
+// first search reads all names and records.
+func (p *Program) Indexed() bool { return p.whole.Indexed() }
+
 // Units iterates over the paths of the program's units, except the unit of symbols with unknown
 // file.
 func (p *Program) Units() iter.Seq[string] {
@@ -92,8 +96,8 @@ type Match struct {
 	Units []string
 }
 
-// Names returns the scheme [Names] for the names of this program. It stores what is slow to compute
-// about a name. So an index and its fingerprints take less time if both are computed with it.
+// Names returns the scheme [Names], with a cache for the results that are slow to compute. If an
+// index and its fingerprints are both computed with this scheme, that takes less time.
 func (p *Program) Names() index.Scheme {
 	return index.Scheme{Name: Names.Name, Unqualified: p.whole.Index.KeyOf}
 }
@@ -123,7 +127,7 @@ func (p *Program) Fingerprint(q Request) (uint64, error) {
 	return fingerprint.Of(p.whole, q.hashOptions(), fingerprint.Part{Symbols: s.symbols, Samples: s.samples, Own: &s.own, Units: s.units})
 }
 
-// hashOptions returns the fields of a request that affect the fingerprint of its slice.
+// hashOptions returns those fields of a request that affect the fingerprint of its slice.
 func (q *Request) hashOptions() fingerprint.Options {
 	o := fingerprint.Options{Version: uint8(q.Target), Bits: q.Bits}
 	if q.Text != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// randomPaths are paths of which some have the same base name or the same end.
+// randomPaths are paths of files. Some have the same base name or the same last elements, so that
+// they can be confused.
 var randomPaths = []string{"", "a.c", "src/a.c", "src/b.cc", "include/a.h", "/usr/include/a.h", "lib/b.cc"}
 
 // randomName returns a name that is likely to be confused with others by a compiler.
@@ -139,7 +140,7 @@ func textOf(parts ...string) *Text {
 	return t
 }
 
-// readerOf encodes a profile in version 4 and opens it.
+// readerOf encodes a profile in version 4, compact or not, and opens the result.
 func readerOf(t testing.TB, p *profile.Profile, compact bool) *afdo.Reader {
 	var file bytes.Buffer
 	require.NoError(t, builder.Write(&file, p, builder.Options{Compact: compact}))
@@ -148,14 +149,15 @@ func readerOf(t testing.TB, p *profile.Profile, compact bool) *afdo.Reader {
 	return r
 }
 
-// programOf encodes a profile in version 4 and returns a Program of it.
+// programOf encodes a profile in version 4, compact or not, and returns the Program of the result.
 func programOf(t testing.TB, p *profile.Profile, compact bool) *Program {
 	program, err := FromReader(readerOf(t, p, compact))
 	require.NoError(t, err)
 	return program
 }
 
-// TestReaderAndProfile compares slices and keys of a file with those of the same profile in memory.
+// TestReaderAndProfile compares slices and keys of a version 4 file with those of the same profile
+// in memory.
 func TestReaderAndProfile(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(25, 100)) {
 		p := randomProfile(seed)

@@ -59,7 +59,7 @@ func BenchmarkRemoteLayout(b *testing.B) {
 // layoutUnits is the number of units of a profile that are measured.
 const layoutUnits = 60
 
-// A remoteLayout is a file with an index, and the positions of its sections.
+// A remoteLayout is a file with an index, with the positions of its sections.
 type remoteLayout struct {
 	reader *afdo.Reader
 	size   float64
@@ -112,7 +112,7 @@ func newRemoteLayout(b *testing.B, p *profile.Profile) *remoteLayout {
 	return m
 }
 
-// selected returns the slice of a unit.
+// selected returns the slice of some units.
 func (m *remoteLayout) selected(b *testing.B, target Target, units ...string) *selection {
 	p, err := FromReader(m.reader)
 	require.NoError(b, err)

@@ -67,6 +67,7 @@ func (q *Request) check() error {
 	return checkBits(q.Bits)
 }
 
+// checkBits returns an error for a negative number of significant bits.
 func checkBits(bits int) error {
 	if bits < 0 {
 		return fmt.Errorf("slice: %w: %d significant bits", errRequest, bits)

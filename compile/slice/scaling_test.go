@@ -12,8 +12,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestSelectScales doubles the size of profiles of which a compile uses one function. What Select
-// reads must not grow much faster.
+// TestSelectScales selects the slice of a compile that uses one function, from a profile and from
+// another one of twice the size. Select must not read much more than twice as much of the second
+// one.
 func TestSelectScales(t *testing.T) {
 	n := testenv.Rounds(200, 2_000)
 	text := textOf("void init() {} int main() { return 0; } struct A {};")

@@ -17,9 +17,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A selection collects the content of a slice of a profile. Its own symbols are those of functions
-// that the compile may define. It also contains symbols that only affect how the compiler finds
-// these.
+// A selection collects the content of a slice of a profile. The slice's own symbols are those of
+// functions that the compile may define. The others only affect how the compiler finds these.
 type selection struct {
 	*program.Program
 	common  *commonNames // nil if names are looked up again for each text
@@ -36,33 +35,34 @@ type selection struct {
 	queue    []queued
 	names    program.IDSet       // the other symbols
 	referred program.IDSet       // symbols to which records of the slice refer
-	cuts     map[string]struct{} // canonical names whose symbols have been added
+	cuts     map[string]bool     // canonical names whose symbols have been added
 	keys     map[string]searched // unqualified names whose symbols have been added
 }
 
+// newSelection returns an empty selection for a compile that reads the text t.
 func newSelection(p *Program, t *Text) *selection {
 	return &selection{
 		Program: p.whole,
 		common:  p.common,
 		text:    t,
 		samples: make(map[program.ID]profile.Function),
-		cuts:    make(map[string]struct{}),
+		cuts:    make(map[string]bool),
 		keys:    make(map[string]searched),
 	}
 }
 
-// A queued is a symbol that the compile may define and that closeOwn has yet to visit. follow says
-// that closeOwn should also add the functions that are inlined in it.
+// A queued is a symbol of the slice that closeOwn has yet to visit. If follow is true, closeOwn
+// also adds the functions that are inlined in it.
 type queued struct {
 	program.Symbol
 	follow bool
 }
 
-// addUnits adds the symbols of the requested units to the slice, as symbols that the compile may
+// addUnits adds all symbols of the requested units to the slice, as symbols that the compile may
 // define.
 //
-// If the text of the compile is unknown, it also adds the symbols whose file is unknown, and marks
-// the units' functions, so that closeOwn adds what they inline.
+// If the text of the compile is unknown, it also adds the symbols whose file is unknown, and lets
+// closeOwn add the functions that the units' functions inline.
 func (s *selection) addUnits(q Request) error {
 	for _, path := range q.Units {
 		if path != "" {
@@ -85,8 +85,8 @@ func (s *selection) addUnits(q Request) error {
 	return nil
 }
 
-// addText adds the functions that the text of the compile may define to the slice. With renamed, a
-// function may have the inline namespaces of another version of the text.
+// addText adds the functions that the text of the compile may define to the slice. If renamed is
+// true, a function may have the inline namespaces of an older version of the text.
 func (s *selection) addText(renamed bool) error {
 	add := func(sym program.Symbol) {
 		if s.own.Add(sym.ID) {
@@ -108,8 +108,8 @@ func (s *selection) addText(renamed bool) error {
 	return s.Index.ByKeys(names, mayDefine, add)
 }
 
-// addGone adds the functions of edited units to the slice whose names the text of the compile does
-// not contain any more, see [Request.Gone].
+// addGone adds functions to the slice that an edit may have removed or renamed: the functions of
+// edited units whose names are not in the text of the compile any more, see [Request.Gone].
 func (s *selection) addGone(q Request) error {
 	if q.Edited == nil {
 		return nil
@@ -140,8 +140,8 @@ func (s *selection) addGone(q Request) error {
 	return nil
 }
 
-// isGone reports whether a function has marks in the profile, and no function of the text has its
-// name.
+// isGone reports whether the profile has marks for a function, by which its counts can be moved,
+// and the text of the compile has no function of that name.
 func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	name := s.Index.KeyOf(symname.Canonical(sym.Name))
 	if !sym.HasInfo || name == "" || name == cxx.OddKey || slices.Contains(implicitNames, name) || s.text.defines(name) {
@@ -151,8 +151,8 @@ func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// push adds a symbol to those that the compile may define, and to the queue of closeOwn. follow
-// says that closeOwn should also add the functions that are inlined in it.
+// push adds a symbol to those that the compile may define, and to the queue of closeOwn. If follow
+// is true, closeOwn also adds the functions that are inlined in it.
 func (s *selection) push(sym program.Symbol, follow bool) {
 	fresh := s.own.Add(sym.ID)
 	if fresh {
@@ -167,8 +167,8 @@ func (s *selection) push(sym program.Symbol, follow bool) {
 }
 
 // closeOwn adds to the slice, for each symbol of the queue, the symbols that the compiler may
-// confuse with it and, if follow is set, the functions that it inlines. It ends when the queue is
-// empty.
+// confuse with it and, if follow is set, the functions that are inlined in it. It ends when the
+// queue is empty.
 func (s *selection) closeOwn() error {
 	for len(s.queue) > 0 {
 		sym := s.queue[len(s.queue)-1]
@@ -185,13 +185,14 @@ func (s *selection) closeOwn() error {
 	return nil
 }
 
-// addNamesakes adds the symbols to the slice that the compiler may confuse with sym, which the
-// compile may define.
+// addNamesakes adds the symbols to the slice that the compiler may confuse with the symbol sym,
+// because they share a name with it.
 func (s *selection) addNamesakes(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
-	if !fresh(s.cuts, cut) {
+	if s.cuts[cut] {
 		return nil
 	}
+	s.cuts[cut] = true
 	own := func(other program.Symbol) { s.push(other, false) }
 	if err := s.Index.ByCanonical(cut, own); err != nil {
 		return err
@@ -199,10 +200,10 @@ func (s *selection) addNamesakes(sym program.Symbol) error {
 	return s.addUnqualified(cut, own)
 }
 
-// addUnqualified calls add for symbols that share their unqualified name with the canonical name
-// cut. They are names that are not mangled. If cut is not mangled itself, they are also mangled
-// names that several units may each use for a function of their own. Symbols of templates are only
-// added if the text may define them, because the compiler looks for them with their template
+// addUnqualified calls add for symbols that share their unqualified name with a canonical name,
+// cut. These are symbols whose names are not mangled. If cut is not mangled, they are also mangled
+// names that several units may each use for a function of their own. It leaves out symbols of
+// templates that the text cannot define, because the compiler looks for these with their template
 // arguments.
 func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	key, plain := s.Index.KeyOf(cut), !cxx.IsMangled(cut)
@@ -226,22 +227,13 @@ func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	})
 }
 
-// A searched says which symbols with an unqualified name have been added to the slice.
+// A searched says which of the symbols with one unqualified name have been added to the slice.
 type searched uint8
 
 const (
 	searchedPlain searched = 1 + iota // the symbols that are not mangled
 	searchedAll                       // all symbols that addUnqualified can add
 )
-
-// fresh adds a key to a set and reports whether it was not in the set before.
-func fresh(set map[string]struct{}, key string) bool {
-	if _, ok := set[key]; ok {
-		return false
-	}
-	set[key] = struct{}{}
-	return true
-}
 
 // addCallees adds the functions that are inlined in a function to those that the compile may
 // define.
@@ -286,8 +278,8 @@ func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	return sym, err
 }
 
-// addNames reads the samples of the functions that the compile may define. It adds all symbols to
-// which their records refer, and the symbols that share a name with one of them. These get no
+// addNames reads the samples of the functions that the compile may define. It adds the symbols to
+// which their records refer, and all symbols that share a name with one of these. They get no
 // samples in the slice, but their names change what the compiler finds.
 func (s *selection) addNames() error {
 	own := len(s.symbols) - len(s.callers)
@@ -317,8 +309,7 @@ func (s *selection) addNames() error {
 	return nil
 }
 
-// addNamesIn adds the callees of records to the slice, without samples, and stores that records
-// refer to them.
+// addNamesIn adds the callees of records to the slice, without their samples.
 func (s *selection) addNamesIn(records []profile.Record) error {
 	for i := range records {
 		r := &records[i]
@@ -335,19 +326,22 @@ func (s *selection) addNamesIn(records []profile.Record) error {
 	return nil
 }
 
-// addName adds a symbol to the slice without samples, unless the compile may define it.
+// addName adds a symbol to the slice, without its samples. It does nothing if the compile may
+// define the symbol, because it is in the slice with its samples.
 func (s *selection) addName(sym program.Symbol) {
 	if !s.own.Has(sym.ID) && s.names.Add(sym.ID) {
 		s.symbols = append(s.symbols, sym)
 	}
 }
 
-// addNamesOf adds the symbols that share a name with a symbol to the slice, without samples.
+// addNamesOf adds the symbols that share a name with the symbol sym to the slice, without their
+// samples.
 func (s *selection) addNamesOf(sym program.Symbol) error {
 	cut := symname.Canonical(sym.Name)
-	if !fresh(s.cuts, cut) {
+	if s.cuts[cut] {
 		return nil
 	}
+	s.cuts[cut] = true
 	if err := s.Index.ByCanonical(cut, s.addName); err != nil {
 		return err
 	}
@@ -406,8 +400,9 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 	return p, nil
 }
 
-// remember adds to a slice the marks of the lines of all functions with samples in it, see
-// [profile.Marks]. wanted is Request.Sources, and refs are the symbols of the slice.
+// remember adds the marks of source lines to a slice, by which counts can be moved after an edit.
+// It does so for all functions with samples in units that wanted accepts, see [Request.Sources].
+// refs are the symbols of the slice.
 func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef, wanted func(string, uint32) bool) error {
 	used := make([]bool, p.NumSymbols())
 	for ref, f := range p.Functions() {
@@ -446,9 +441,9 @@ func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.Sym
 	return nil
 }
 
-// files returns the paths of the slice's units and of the files of its symbols, in the order of the
-// profile. For each it also returns the last path of the profile with the same base name, because
-// GCC 16 compares only base names and uses the last file of the name.
+// files returns the paths of all files that the slice needs, in the order of the profile: those of
+// its units and symbols, and for each the last path of the profile with the same base name. GCC 16
+// compares only base names, and uses the last file of a name.
 func (s *selection) files() []string {
 	seen := make(map[int]struct{})
 	add := func(unit int) {

@@ -30,9 +30,10 @@ const hotCutoff = 990_000
 // else is 0, and all cutoffs have that threshold.
 //
 // GCC divides 2^50 by the largest count, and multiplies all counts by the result before it rounds
-// fractions of them. Counts at or above the threshold are hot. Without the parameter for another
-// threshold GCC reads nothing else of a summary. So the code stays the same while both numbers do.
-// With a rounded threshold, some functions are compiled differently than with the exact one.
+// fractions of them. Counts at or above the threshold are hot. GCC reads nothing else of a summary,
+// unless a parameter sets another cutoff for the threshold. So the code stays the same while both
+// numbers do. With a rounded threshold, some functions are compiled differently than with the exact
+// one.
 func Steady(s *afdo.Summary) *afdo.Summary {
 	steady := &afdo.Summary{MaxCount: powerAbove(s.MaxCount)}
 	threshold := nearestPower(hotCount(s))
@@ -53,8 +54,8 @@ func hotCount(s *afdo.Summary) (count uint64) {
 	return count
 }
 
-// powerAbove returns the smallest power of two that is not below a count, the largest one for
-// counts beyond it, and 0 for 0.
+// powerAbove returns the smallest power of two that is at least a count. It returns 0 for 0, and
+// 1<<63 for larger counts.
 func powerAbove(count uint64) uint64 {
 	if count == 0 {
 		return 0
@@ -104,8 +105,9 @@ const (
 	hugeWorkingSet  = 15_000
 )
 
-// steadySize rounds a number of counts to a power of two, unless that would be on the other side of
-// a limit for large and huge working sets. Then it rounds to a number on the same side.
+// steadySize rounds a number of counts to a power of two. If the result would be on the other side
+// of one of the limits for large and huge working sets, it returns a number on the same side
+// instead.
 func steadySize(counts uint64) uint64 {
 	rounded := nearestPower(counts)
 	switch {

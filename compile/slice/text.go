@@ -10,13 +10,15 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/go-afdo/afdo/compile/slice/internal/cxx"
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/mangled"
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Text is what a slice depends on in the text that a compile reads: the words of the text, and
-// the unqualified names of the functions that it may define. A profile has samples of a function of
-// the compile only under names that consist of these.
+// A Text is what a slice depends on in the source text that a compile reads: the words of the text,
+// and the unqualified names of the functions that it may define. The name of each function that the
+// compile defines consists of words of the text. So the compile uses no other functions of a
+// profile.
 //
 // A Text should be made of preprocessed sources, with line markers such as # 1 "a.cc": the
 // functions that initialize the variables of a file are named after the file. If macros are not
@@ -78,6 +80,7 @@ func (t *Text) addWord(word []byte, isMentioned bool) {
 	}
 }
 
+// newText returns a Text without words, to which words can be added.
 func newText() *Text {
 	return &Text{words: make(map[uint32]wordUse), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
 }
@@ -89,13 +92,14 @@ func addBytes(set map[string]struct{}, name []byte) {
 	}
 }
 
+// wordHash returns the hash by which a Text stores a word.
 func wordHash[T string | []byte](word T) uint32 {
 	h := uint64(xxhash.Sum64String(string(word)))
 	return uint32(h)
 }
 
-// names returns, in order, the unqualified names of the functions that the text may define, and
-// implicitNames.
+// names returns, in order, the unqualified names of the functions that the text may define. They
+// include implicitNames, which no text contains.
 func (t *Text) names() []string {
 	names := make([]string, 0, len(t.defined)+len(implicitNames))
 	for name := range t.defined {
@@ -112,8 +116,8 @@ func (t *Text) names() []string {
 	return slices.Compact(names)
 }
 
-// isUnused reports whether GCC drops a function of the text: nothing mentions the function, and GCC
-// itself makes no calls to it.
+// isUnused reports whether GCC drops a function that the text defines: nothing mentions the
+// function, and GCC itself makes no calls to it.
 func (t *Text) isUnused(name string) bool {
 	if !t.DropsUnused || !t.OnlyC || t.anyScope || cxx.MayBeCalledByGCC(name) {
 		return false
@@ -122,16 +126,16 @@ func (t *Text) isUnused(name string) bool {
 	return ok && use&mentioned == 0
 }
 
-// mayDefine reports whether a symbol may be that of a function of the text.
+// mayDefine reports whether the text may define the function with a symbol.
 func (t *Text) mayDefine(symbol string) bool {
 	cut := symname.Canonical(symbol)
 	return t.isLabel(cut) || t.OnlyC && t.has(cut) || t.mayName(cut) && needs(cut, requirement{t.has, t.hasScope, t.defines})
 }
 
-// mayName reports whether the compiler may create a canonical name for the text. For C++ it always
-// may. For C it may if the text contains the name, or if the name is one that the compiler makes
-// for C, too: of code that runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1, and of
-// clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
+// mayName reports whether the compiler may give the canonical name cut to a function of the text.
+// For C++ it always may. For C it may if the text contains the name, or if the compiler makes such
+// names for C, too: of code that runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1,
+// and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
 	return !t.OnlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
@@ -177,15 +181,17 @@ func (t *Text) isLabel(name string) bool {
 	return ok
 }
 
-// A requirement asks for the things that a text must contain if it defines a symbol: a word, the
-// definition of a class or namespace, or a function. Each field is called with a name. Words that
-// the compiler creates, such as __va_list_tag or clang's $_0 for an unnamed type, are not required.
+// A requirement has functions that [needs] calls with everything that a text must contain if it
+// defines a symbol: a word, the definition of a class or namespace, and the definition of a
+// function. Words that the compiler creates, such as __va_list_tag or clang's $_0 for an unnamed
+// type, are not required.
 type requirement struct {
 	word, scope, function func(string) bool
 }
 
-// needs calls the functions of r for everything that a text must contain if it defines the symbol
-// with a canonical name, until one returns false. It returns false if one did.
+// needs calls the functions of r with everything that a text must contain if it defines the symbol
+// with the canonical name cut, until one of them returns false. needs returns false in that case,
+// and otherwise true.
 func needs(cut string, r requirement) bool {
 	name := cut
 	if variable, ok := cxx.CleansUp(name); ok {
@@ -217,7 +223,7 @@ func needs(cut string, r requirement) bool {
 // isUnnamed reports whether a word is clang's name for a lambda or another type without a name.
 func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
 
-// Empty reports whether nothing has been added.
+// Empty reports whether no text has been added.
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
 // TextForm is the version of the encoding that [Text.Encode] writes. Keys of caches should contain
@@ -250,6 +256,7 @@ func (t *Text) Encode() []byte {
 	return data
 }
 
+// bit returns 1 for true and 0 for false.
 func bit(set bool) uint64 {
 	if set {
 		return 1
@@ -257,6 +264,7 @@ func bit(set bool) uint64 {
 	return 0
 }
 
+// appendNames appends the number of names in a set and the names, in order, to encoded data.
 func appendNames(data []byte, set map[string]struct{}) []byte {
 	data = binary.AppendUvarint(data, uint64(len(set)))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -265,6 +273,7 @@ func appendNames(data []byte, set map[string]struct{}) []byte {
 	return data
 }
 
+// appendName appends the length of a name and the name to encoded data.
 func appendName(data []byte, name string) []byte {
 	return append(binary.AppendUvarint(data, uint64(len(name))), name...)
 }
@@ -272,46 +281,27 @@ func appendName(data []byte, name string) []byte {
 // DecodeText decodes what [Text.Encode] wrote. It returns false for any other data.
 func DecodeText(data []byte) (t *Text, ok bool) {
 	t = newText()
-	next := func() uint64 {
-		v, n := binary.Uvarint(data)
-		if n <= 0 {
-			data, ok = nil, false
-			return 0
-		}
-		data = data[n:]
-		return v
-	}
-	name := func() string {
-		size := next()
-		if size > uint64(len(data)) {
-			data, ok = nil, false
-			return ""
-		}
-		s := string(data[:size])
-		data = data[size:]
-		return s
-	}
-	ok = true
-	flags := next()
-	t.anyScope, t.OnlyC, t.DropsUnused, ok = flags&1 != 0, flags&2 != 0, flags&4 != 0, ok && flags < 8
+	d := decode.Buffer{Data: data}
+	name := func() string { return string(d.Take(d.ULEB(), "a name")) }
+	flags := d.ULEB()
+	t.anyScope, t.OnlyC, t.DropsUnused = flags&1 != 0, flags&2 != 0, flags&4 != 0
 	word := uint64(0)
-	for n := next(); n > 0 && ok; n-- {
-		gap := next()
+	for n := d.ULEB(); n > 0 && d.Err == nil && word < 1<<32; n-- {
+		gap := d.ULEB()
 		word += gap >> 2
-		ok = ok && word < 1<<32
 		t.words[uint32(word)] = wordUse(gap & 3)
 	}
 	for _, set := range []map[string]struct{}{t.defined, t.labels} {
-		for n := next(); n > 0 && ok; n-- {
+		for n := d.ULEB(); n > 0 && d.Err == nil; n-- {
 			set[name()] = struct{}{}
 		}
 	}
-	for n := next(); n > 0 && ok; n-- {
+	for n := d.ULEB(); n > 0 && d.Err == nil; n-- {
 		outer := name()
 		t.inlines[outer] = nil
-		for names := next(); names > 0 && ok; names-- {
+		for names := d.ULEB(); names > 0 && d.Err == nil; names-- {
 			t.inlines[outer] = append(t.inlines[outer], name())
 		}
 	}
-	return t, ok && len(data) == 0
+	return t, d.Err == nil && d.Rest() == 0 && flags < 8 && word < 1<<32
 }

@@ -27,7 +27,7 @@ func TestUnsure(t *testing.T) {
 }
 
 // TestOnlyMentioned has functions of classes that a text mentions but does not define. The text
-// defines other functions of the same unqualified names.
+// defines other functions with the same unqualified names.
 func TestOnlyMentioned(t *testing.T) {
 	text := textOf("class Known { int run() { return 1; } }; class Mentioned; void use(Mentioned *m);")
 	assert.True(t, text.mayDefine("_ZN5Known3runEv"))
@@ -46,8 +46,8 @@ func TestOnlyMentioned(t *testing.T) {
 	}
 }
 
-// TestImplicit has functions whose names no text contains, and the words that a text must contain
-// instead.
+// TestImplicit has functions that the compiler creates, whose names no text contains, and the words
+// that a text must contain for each.
 func TestImplicit(t *testing.T) {
 	placed := "void *operator new(unsigned long, void *p) { return p; }\n"
 	for symbol, texts := range map[string][2]string{ // one that defines it, and one that does not

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// unnamed are declarations of a variable x whose class has a constructor and a destructor. The
-// value is whether GCC takes the class for one without a name.
+// unnamed are declarations of a variable x, whose class has a constructor and a destructor. The
+// value says whether GCC treats the class as one without a name.
 var unnamed = map[string]bool{
 	"struct { S s; } x;":                                           true,
 	"static struct { S s; } x[2];":                                 true,
@@ -38,8 +38,9 @@ var unnamed = map[string]bool{
 	"typedef struct { struct { S s; } s; } X; X x;": false,
 }
 
-// TestEmittedUnnamed compiles declarations to find out which classes GCC takes for unnamed. Slices
-// of these sources contain the profile's functions of unnamed classes, and slices of others do not.
+// TestEmittedUnnamed compiles declarations to find out which classes GCC treats as unnamed. Slices
+// of these sources must contain the profile's functions of unnamed classes, and slices of other
+// sources must not.
 func TestEmittedUnnamed(t *testing.T) {
 	gxx := testenv.Tool(t, "g++")
 	for source, want := range unnamed {

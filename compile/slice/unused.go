@@ -45,8 +45,8 @@ func (s *selection) dropUnusedNames() {
 	})
 }
 
-// A nameUses says which names in a slice of a profile matter to the compiler, by canonical name or
-// by unqualified name.
+// A nameUses says which names in a slice matter to the compiler. The names are canonical ones in
+// used, and otherwise unqualified ones.
 type nameUses struct {
 	used      map[string]bool // canonical names with samples, or to which a record refers
 	usedKeys  map[string]bool // unqualified names of those in used
@@ -54,6 +54,7 @@ type nameUses struct {
 	structors map[string]bool // unqualified names of those in used that may be constructors or destructors
 }
 
+// nameUses finds out which names in the slice matter to the compiler.
 func (s *selection) nameUses() nameUses {
 	u := nameUses{make(map[string]bool), make(map[string]bool), make(map[string]bool), make(map[string]bool)}
 	for _, sym := range s.symbols {

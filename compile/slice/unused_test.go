@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// TestUnusedNames has profiles with some functions with samples and others without, and the names
-// that a slice for version 2 contains.
+// TestUnusedNames has profiles in which some functions have samples and others only names, and the
+// names that a slice for version 2 must contain.
 func TestUnusedNames(t *testing.T) {
 	for _, c := range []struct{ text, sampled, others, want string }{
 		{"struct A { void run() {} };", "main", "_ZN1A3runEv run", ""},

@@ -45,7 +45,7 @@ namespace { struct S { explicit S(int x) : x(x) {} int get() const noexcept { re
 int api(int x) { return S(x).get(); }
 `
 
-// A parsed is the list of functions that GCC found in a source.
+// A parsed has the functions that GCC has found in a source.
 type parsed struct {
 	text     []byte          // after the preprocessor
 	defines  map[string]bool // unqualified names of the functions that GCC has parsed
@@ -100,9 +100,9 @@ func dumpOfCalls(t *testing.T, compiler, source string, flags []string) []byte {
 	return dump
 }
 
-// compare compares the functions that Definitions finds with those that GCC found. It returns how
-// many functions a text of C declares without a body, and how many of these Definitions takes for
-// defined.
+// compare compares the functions that Definitions finds in a source with those that GCC has found.
+// It returns how many functions a text of C declares without a body, and for how many of these
+// Definitions is wrong, because it reports them as defined.
 func (u parsed) compare(t *testing.T, source string) (declared, wrong int) {
 	t.Helper()
 	found := map[string]bool{}
@@ -134,8 +134,9 @@ func (u parsed) compare(t *testing.T, source string) (declared, wrong int) {
 	return declared, wrong
 }
 
-// compareUnits compares all sources of a project. most is the largest allowed percentage of
-// functions without a body that Definitions takes for defined.
+// compareUnits compares the functions that Definitions and GCC find in all sources of a project.
+// most is the largest allowed percentage of functions without a body that Definitions reports as
+// defined.
 func compareUnits(t *testing.T, compiler string, most int, sources []string, flags ...string) {
 	t.Helper()
 	declared, wrong := 0, 0
@@ -163,11 +164,13 @@ func TestDefinitionsOfGCC(t *testing.T) {
 	}
 }
 
-// mostInCXX is the percentage for C++. It is higher than in C, because GCC's call graph does not
-// contain templates that the unit does not instantiate.
+// mostInCXX is the largest percentage of functions without a body that Definitions may report as
+// defined in C++. It is higher than for C, because GCC's call graph does not contain templates that
+// the unit does not instantiate.
 const mostInCXX = 60
 
-// Definitions is also compared with GCC's call graph on projects from Debian.
+// TestDefinitionsOfProjects compares Definitions with GCC's call graph on the sources of Debian
+// packages.
 func TestDefinitionsOfProjects(t *testing.T) {
 	testenv.NeedSweep(t)
 	root := os.Getenv("AFDO_SOURCES")

@@ -13,12 +13,12 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// Notes receives what [Definitions] finds in a text: it calls the function for each kind of name,
-// maybe more than once with the same name. The bytes are valid until that function returns.
+// Notes has functions that [Definitions] calls with what it finds in a text, maybe more than once
+// with the same name. The bytes are valid until the function returns.
 //
-// A word is mentioned unless it is the name of a function in a declaration outside of functions.
-// The name in a definition is mentioned, too, if GCC emits the function without a call. In a text
-// of C without macros, GCC drops functions whose names are never mentioned, but see
+// A word counts as mentioned unless it is the name of a function in a declaration outside of
+// functions. The name in a definition is mentioned, too, if GCC emits the function without a call.
+// In a text of C without macros, GCC drops functions whose names are never mentioned, but see
 // [MayBeCalledByGCC].
 type Notes struct {
 	Function func(name []byte)                 // the unqualified name of every function that may be defined, and some others
@@ -42,7 +42,7 @@ func Definitions(text []byte, notes Notes) {
 	}
 }
 
-// A scanner reads a text token by token.
+// A scanner reads a text of C or C++ token by token, and finds the functions that it may define.
 type scanner struct {
 	cpp.Lexer
 	notes   Notes
@@ -80,7 +80,7 @@ type scanner struct {
 	open  []openParen
 }
 
-// An openParen is a parenthesis that has not closed.
+// An openParen is an opening parenthesis whose closing one has not been read.
 type openParen struct {
 	name  []byte // the name before it, nil if there is none
 	inner int    // position of the text after it
@@ -88,16 +88,18 @@ type openParen struct {
 	outer int    // scanner.outer outside of it
 }
 
-// A depth is the number of open parentheses and the number of open brackets, each plus one.
+// A depth is a nesting depth: the number of open parentheses and the number of open brackets, each
+// plus one, so that the zero depth is none.
 type depth struct{ round, square int }
 
-// These limit how much of a text the scanner stores, for text that is not C or C++.
+// These limit how much of a text the scanner stores. Texts of C and C++ do not reach them.
 const (
 	maxOpenParens = 1 << 12
 	maxOpenAngles = 1 << 6
 	maxPending    = 1 << 10
 )
 
+// wordToken is the value of scanner.prev after an identifier, a keyword or the name of an operator.
 const wordToken = 'a'
 
 // token reads the next token. It returns false at the end of the text.
@@ -155,7 +157,8 @@ func (d *scanner) file(marker []byte) {
 	}
 }
 
-// quoted reads a string, which can be the ABI tag of a function or part of its assembler name.
+// quoted reads a string. A string after asm is part of the assembler name of a function. Any other
+// one may be the ABI tag of a function.
 func (d *scanner) quoted(text []byte, raw bool) {
 	switch {
 	case !d.assembler:
@@ -170,8 +173,9 @@ func (d *scanner) quoted(text []byte, raw bool) {
 	}
 }
 
-// labelled reports the assembler name of a function. Of a mangled name, it also reports the parts,
-// because the text may not contain the function's classes and namespaces.
+// labelled reports the assembler name that an asm label gives to a function. If it is a mangled
+// name, labelled also reports its identifiers, because the text may not contain the function's
+// classes and namespaces.
 func (d *scanner) labelled(label []byte) {
 	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {
@@ -193,6 +197,7 @@ func (d *scanner) labelled(label []byte) {
 	}
 }
 
+// longestWord is the length in bytes of the longest string that is reported as a word.
 const longestWord = 256
 
 // isWord reports whether a string may be an identifier.
@@ -200,6 +205,7 @@ func isWord(text []byte) bool {
 	return len(text) > 0 && len(text) <= longestWord && !bytes.ContainsFunc(text, isNoWordRune)
 }
 
+// isNoWordRune reports whether a character cannot be part of an identifier.
 func isNoWordRune(r rune) bool { return r < utf8.RuneSelf && !cpp.IsWordByte(byte(r)) }
 
 // identifier reads an identifier or keyword.
@@ -241,7 +247,7 @@ func (d *scanner) identifier(word []byte) {
 	}
 }
 
-// defaulted reports a function that is declared with "= default".
+// defaulted reports the functions of a declaration that ends with "= default".
 func (d *scanner) defaulted() {
 	for _, name := range d.defaults {
 		d.notes.Function(name)
@@ -311,7 +317,7 @@ func (d *scanner) inTypedef() bool {
 	return n > 0 && d.typedefs[n-1] == d.braces
 }
 
-// endTypedefs removes the typedefs that began inside of the given number of braces, or deeper.
+// endTypedefs ends the typedefs that began inside of at least the given number of braces.
 func (d *scanner) endTypedefs(braces int) {
 	for n := len(d.typedefs); n > 0 && d.typedefs[n-1] >= braces; n-- {
 		d.typedefs = d.typedefs[:n-1]
@@ -332,8 +338,8 @@ func (d *scanner) endsClass(c byte) bool {
 	return c == ';' || c == '{' || c == '}' || len(d.open) < d.class.round && d.squares < d.class.square
 }
 
-// compares reports whether an '=' belongs to a comparison, which may come between a function's
-// parameters and its body.
+// compares reports whether an '=' is part of a comparison operator. A comparison may come between a
+// function's parameters and its body, and does not end the function's declaration.
 func (d *scanner) compares() bool {
 	if d.Pos < len(d.Text) && d.Text[d.Pos] == '=' {
 		return true
@@ -341,7 +347,8 @@ func (d *scanner) compares() bool {
 	return d.Pos > 1 && bytes.IndexByte([]byte("=<>!"), d.Text[d.Pos-2]) >= 0
 }
 
-// clear removes names after which no body came, so that they define nothing.
+// clear forgets the names before parentheses since the last declaration. No body came after them,
+// so they define nothing.
 func (d *scanner) clear() {
 	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:min(d.outer, len(d.angles))], false
 }
@@ -367,14 +374,16 @@ func (d *scanner) enter() {
 	d.base, d.outer = len(d.names), len(d.angles)
 }
 
-// addInner adds the names in the latest pair of parentheses to names, because the character after
-// it shows that they are around the function's name.
+// addInner adds the names in the latest pair of parentheses to the possible names of functions. The
+// character after the pair shows that it encloses the name of a function, as in "int
+// (*f(int))(char)".
 func (d *scanner) addInner() {
 	if d.prev == ')' && len(d.names) < maxPending {
 		d.names = append(d.names, d.inner...)
 	}
 }
 
+// isAsm reports whether a word is the keyword asm, in one of its spellings.
 func isAsm(word []byte) bool {
 	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
 }
@@ -413,17 +422,17 @@ func (d *scanner) leave() {
 }
 
 // mayName reports whether a word before parentheses may be the name of a function. After the
-// parameters of a function, "noexcept" and "throw" are keywords of C++. Elsewhere they, "catch" and
+// parameters of a function, noexcept and throw are keywords of C++. Elsewhere these two, catch and
 // others may be functions of C.
 func (d *scanner) mayName(word []byte) bool {
 	return !cpp.TakesNoParameters(word) || len(d.names) == d.base && !cpp.NamesNoFunction(word)
 }
 
-// maxCaptures is the number of bytes in which the end of a lambda's captures is searched.
+// maxCaptures limits the number of bytes that are searched for the end of a lambda's captures.
 const maxCaptures = 1 << 12
 
 // beginsLambda reports whether a bracket may begin a lambda. behind is the text after the bracket.
-// It must not be an index, the size of an array, an attribute or a designator of C.
+// It returns false for an index, the size of an array, an attribute and a designator of C.
 func (d *scanner) beginsLambda(behind []byte) bool {
 	switch d.prev {
 	case wordToken:
@@ -444,8 +453,9 @@ func (d *scanner) beginsLambda(behind []byte) bool {
 	return len(rest) == 0 || bytes.IndexByte([]byte("=.["), rest[0]) < 0 || bytes.HasPrefix(rest, []byte("[["))
 }
 
-// behindBracket returns the text after the bracket that closes the bracket before text. ok is false
-// if there is no such bracket nearby, or a string or comment comes before it.
+// behindBracket returns the text after the bracket that closes an open one. text is the text after
+// the open bracket. ok is false if no bracket nearby closes it, or if a string or a comment comes
+// before that bracket.
 func behindBracket(text []byte) (rest []byte, ok bool) {
 	depth := 1
 	for i, c := range text[:min(len(text), maxCaptures)] {
@@ -463,15 +473,15 @@ func behindBracket(text []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// lambda reports the functions of a lambda.
+// lambda reports the names of the functions that a lambda has.
 func (d *scanner) lambda() {
 	for _, name := range lambdaFunctions {
 		d.notes.Function([]byte(name))
 	}
 }
 
-// A declarationHead is the beginning of a declaration outside of functions: its specifiers, such as
-// static and inline, as far as they have been read.
+// A declarationHead is what the scanner has read of the beginning of a declaration outside of
+// functions: specifiers such as static and inline.
 type declarationHead struct {
 	inline, static, extern bool
 	gnuInline              bool // attribute gnu_inline
@@ -479,13 +489,13 @@ type declarationHead struct {
 	assigned               bool // an initializer has begun
 }
 
-// dropsUnused reports whether GCC drops a function defined with these specifiers if nothing calls
-// it or takes its address: it never analyses the body.
+// dropsUnused reports whether GCC drops a function with these specifiers if nothing calls it or
+// takes its address. GCC then never analyses the body.
 func (h *declarationHead) dropsUnused() bool {
 	return h.inline && (h.static || h.extern && h.gnuInline) && !h.forced && !h.assigned
 }
 
-// specifier reads a word of a declaration.
+// specifier reads a word that may be a specifier of a declaration.
 func (h *declarationHead) specifier(word []byte) {
 	switch string(bytes.Trim(word, "_")) {
 	case "inline":
@@ -504,8 +514,8 @@ func (h *declarationHead) specifier(word []byte) {
 // outermost reports whether no parenthesis, bracket or brace is open.
 func (d *scanner) outermost() bool { return d.braces == 0 && len(d.open) == 0 && d.squares == 0 }
 
-// mentions reports whether a word, whose end is the current position, is anything but the name of a
-// function in a declaration outside of functions.
+// mentions reports whether the word before the current position counts as mentioned. It does unless
+// it is the name of a function in a declaration outside of functions.
 func (d *scanner) mentions(word []byte) bool {
 	if d.braces != 0 {
 		return true
@@ -518,9 +528,9 @@ func (d *scanner) mentions(word []byte) bool {
 	return len(next) == 0 || next[0] != '('
 }
 
-// endHead ends a declaration outside of functions, at a semicolon or the brace of a body. If kept
-// is set, GCC does not drop unused functions of this declaration, so their names are reported as
-// mentioned.
+// endHead ends a declaration outside of functions, at a semicolon or at the brace of a body. If
+// kept is true, GCC emits the functions that it declares even if nothing uses them, so endHead
+// reports their names as mentioned.
 func (d *scanner) endHead(kept bool) {
 	if d.braces != 0 {
 		return

@@ -112,7 +112,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionsHostile reads texts that consist of nothing but opening parentheses and the like.
+// TestDefinitionsHostile reads texts that consist of nothing but opening parentheses, or of another
+// character that nests.
 func TestDefinitionsHostile(t *testing.T) {
 	for _, part := range []string{"f(", "f<", "f()", "(", "{", "[](", "operator", "~", "class a ", "'", `"`, `R"(`, "/*", "#\\\n"} {
 		t.Run(part, func(t *testing.T) {

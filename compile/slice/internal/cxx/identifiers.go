@@ -29,8 +29,8 @@ func Identifiers(name string, yield func(word string) bool) bool {
 	}
 }
 
-// DemangledIdentifiers does what [Identifiers] does with a demangler, which knows all names and is
-// slow.
+// DemangledIdentifiers does the same as [Identifiers], with a demangler. The demangler decodes all
+// names, but is slow.
 func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) {
 	if len(name) > mangled.MaxLen {
 		return true
@@ -49,16 +49,16 @@ func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) 
 	return all
 }
 
-// isIdentifierOf reports whether a name in the demangler's tree is an identifier of the mangled
-// name. It may also be the size of an array, the number of a parameter, or text of the demangler's
+// isIdentifierOf reports whether a name in the demangler's tree is an identifier in the mangled
+// name. The tree also contains sizes of arrays, numbers of parameters, and words of the demangler's
 // own.
 func isIdentifierOf(name, word string) bool {
 	return word != "" && !cpp.IsDigit(word[0]) && isWord([]byte(word)) && strings.Contains(name, strconv.Itoa(len(word))+word)
 }
 
-// A nameReader finds the identifiers in the mangled names that most functions have. It does not
-// need the meaning of a name, only the digits that begin an identifier. So it only tracks which
-// scopes, template arguments and other groups are open.
+// A nameReader finds the identifiers in mangled names of the kinds that most functions have. For
+// that it need not know what a name means, only where the digits are that begin an identifier. So
+// it only tracks which scopes, template arguments and other groups are open.
 type nameReader struct {
 	rest  string              // the part that has not been read
 	begin bool                // rest is at the beginning of a function's name
@@ -72,8 +72,8 @@ type nameReader struct {
 	scopes      *scopeList // receives the scopes, unless nil
 }
 
-// quickLast returns the last component of a usual name: an identifier, an operator, or a
-// destructor. It returns "" for a name that it cannot decode.
+// quickLast returns the last component of a mangled name of a usual kind: an identifier, an
+// operator, or a destructor. It returns "" for a name that it cannot decode.
 func quickLast(name string) string {
 	s := nameReader{rest: name[len("_Z"):], begin: true, expressions: true}
 	for !s.named {
@@ -84,32 +84,35 @@ func quickLast(name string) string {
 	return s.last
 }
 
-// component stores a component of a name in s.last if it belongs to the function's own name.
+// component stores a component of a mangled name as the last one, unless it belongs to a template
+// argument or a parameter of the function.
 func (s *nameReader) component(name string) {
 	if !s.named && (s.n == 0 || s.atName()) {
 		s.last, s.named = name, s.n == 0
 	}
 }
 
-// inScope passes a component of any nested name to s.scopes. It is "" if the component is not an
-// identifier.
+// inScope passes a component of a nested name, N…E, to the list of scopes. It is "" if the
+// component is not an identifier.
 func (s *nameReader) inScope(component string) {
 	if s.scopes != nil && s.in('N') {
 		s.scopes.follows(s.n, component, !s.named && s.atName())
 	}
 }
 
-// leaveScope records that the latest component of the open name is not a scope of the next
-// component.
+// leaveScope records that the latest component of the open nested name is not a scope that contains
+// the next one.
 func (s *nameReader) leaveScope() {
 	if s.scopes != nil {
 		s.scopes.latest[s.n] = ""
 	}
 }
 
-// atName reports whether the reader is in the nested name of the function itself.
+// atName reports whether the reader is in the nested name of the function itself, and not in one of
+// a template argument or a parameter.
 func (s *nameReader) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 
+// maxQuickDepth limits the nesting of groups that a nameReader can decode.
 const maxQuickDepth = 32
 
 // next returns the next identifier, or "" at the end of the name. ok is false if it cannot decode
@@ -262,14 +265,18 @@ var operators = map[string]string{
 	"ps": "+", "pt": "->", "ss": "<=>",
 }
 
+// in reports whether the innermost open group begins with the letter c.
 func (s *nameReader) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
 
+// skip skips a prefix of the rest of the name, and reports whether the rest began with it.
 func (s *nameReader) skip(prefix string) bool {
 	rest, ok := strings.CutPrefix(s.rest, prefix)
 	s.rest = rest
 	return ok
 }
 
+// push opens a group whose first letter is c, and skips length bytes. It returns false if too many
+// groups are open.
 func (s *nameReader) push(c byte, length int) bool {
 	if s.n == len(s.open) {
 		return false
@@ -283,6 +290,8 @@ func (s *nameReader) push(c byte, length int) bool {
 	return true
 }
 
+// pop closes the innermost group at its E, and skips what may follow such a group. It returns false
+// if the reader cannot decode that.
 func (s *nameReader) pop() bool {
 	if s.n == 0 {
 		return false
@@ -300,12 +309,14 @@ func (s *nameReader) pop() bool {
 	return s.afterType()
 }
 
-// number skips a number that distinguishes entities of one name: "_", "0_", "12_".
+// number skips a number that distinguishes several entities of one name: "_", "0_" or "12_". It
+// returns false if there is none.
 func (s *nameReader) number() bool {
 	s.digits()
 	return s.skip("_")
 }
 
+// digits skips decimal digits.
 func (s *nameReader) digits() {
 	n := 0
 	for n < len(s.rest) && cpp.IsDigit(s.rest[n]) {
@@ -314,16 +325,14 @@ func (s *nameReader) digits() {
 	s.rest = s.rest[n:]
 }
 
-// local reads what follows the function that contains a local entity: nothing, a string, or an
-// entity with a number after it. Only the end of the name shows which. It returns false for strings
-// and default arguments.
+// local is called after the name of a function that contains a local entity. It returns false if
+// the entity is a string or in a default argument, which the reader cannot decode.
 func (s *nameReader) local() bool {
-	if strings.HasPrefix(s.rest, "s") || strings.HasPrefix(s.rest, "d") {
-		return false
-	}
-	return true
+	return !strings.HasPrefix(s.rest, "s") && !strings.HasPrefix(s.rest, "d")
 }
 
+// substitution skips a substitution: an abbreviation such as St for std, or S0_ for a part of the
+// name that came before.
 func (s *nameReader) substitution() bool {
 	if s.atName() {
 		s.component("")
@@ -346,8 +355,9 @@ func (s *nameReader) substitution() bool {
 	return s.skip("_") && s.afterType()
 }
 
-// literal skips a number among template arguments, or the L of a static entity. If the number's
-// type is not basic, it skips only the beginning, and the number follows the type.
+// literal skips a number among template arguments, or the L of a static entity. If the type of the
+// number is not basic, it skips only the beginning of the literal, and the number comes after the
+// type.
 func (s *nameReader) literal() bool {
 	rest := s.rest[1:]
 	if s.in('X') && strings.HasPrefix(rest, "_Z") {
@@ -370,8 +380,8 @@ func (s *nameReader) literal() bool {
 	return s.value()
 }
 
-// afterType skips the number that follows the type of a literal, if a literal is open and the type
-// is not a template whose arguments follow.
+// afterType is called at the end of a type. If the type is that of a literal, it skips the
+// literal's number. It does not do so if the type is a template, whose arguments follow.
 func (s *nameReader) afterType() bool {
 	if !s.in('L') || strings.HasPrefix(s.rest, "I") {
 		return true
@@ -380,15 +390,16 @@ func (s *nameReader) afterType() bool {
 	return s.value()
 }
 
+// value skips the number of a literal and the E after it.
 func (s *nameReader) value() bool {
 	s.skip("n")
 	s.digits()
 	return s.skip("E")
 }
 
-// structor skips a constructor or destructor, which is the last component of a name. kinds are the
-// characters that may follow its letter. It does not skip an inherited constructor, whose class
-// follows.
+// structor skips a constructor or a destructor, which is the last component of a name. kinds are
+// the characters that may follow its letter. It returns false for an inherited constructor, whose
+// class follows.
 func (s *nameReader) structor(kinds string) bool {
 	if len(s.rest) < 2 || strings.IndexByte(kinds, s.rest[1]) < 0 || !s.in('N') {
 		return false
@@ -435,10 +446,10 @@ func Scopes(name string, yield func(scope string) bool) bool {
 	return true
 }
 
-// A scopeList collects the scopes in a mangled name while a nameReader reads the name. In N…E
-// each component except the last is a scope. In the types of parameters and results only the first
-// component is certainly a scope: after a parameter of a template, or an alias template, there may
-// be a typedef.
+// A scopeList collects the classes and namespaces in a mangled name while a nameReader reads the
+// name. In the nested name of the function, N…E, each component except the last is a scope. In
+// the types of parameters and results only the first component certainly is: after a parameter of a
+// template, or an alias template, there may be a typedef.
 type scopeList struct {
 	// By depth of the open names: latest is the component that is a scope if another component
 	// follows, and begun is whether the name has had a component.
@@ -448,11 +459,12 @@ type scopeList struct {
 	found []string
 }
 
+// enter begins a nested name at the given depth of open groups.
 func (l *scopeList) enter(depth int) { l.latest[depth], l.begun[depth] = "", false }
 
-// follows records that a component begins in a nested name. depth is the number of open groups, the
-// name included. own says that it is the name of the function itself. component is "" if it cannot
-// be a scope.
+// follows records that a component of a nested name begins, so the component before it is a scope.
+// depth is the number of open groups, with the nested name. own is true if it is the name of the
+// function itself. component is "" if it cannot be a scope.
 func (l *scopeList) follows(depth int, component string, own bool) {
 	if scope := l.latest[depth]; scope != "" {
 		l.found = append(l.found, scope)

@@ -58,7 +58,8 @@ func TestIdentifiers(t *testing.T) {
 	}
 }
 
-// TestIdentifiersDemangled has names to which the demangler adds words that are not in them.
+// TestIdentifiersDemangled has mangled names for which the demangler prints words that are not in
+// them.
 func TestIdentifiersDemangled(t *testing.T) {
 	for name, want := range map[string][]string{
 		"_ZNK3fmt2v919basic_format_stringIcJRA7_KcRiEEcvNS0_17basic_string_viewIcEEEv": {
@@ -74,7 +75,8 @@ func TestIdentifiersDemangled(t *testing.T) {
 	}
 }
 
-// checkIdentifiers checks that every word of Identifiers is also a word in the demangler's tree.
+// checkIdentifiers checks that every word that Identifiers finds in a name is also a word in the
+// demangler's tree.
 func checkIdentifiers(t *testing.T, name string) {
 	tree, err := demangle.ToAST(name)
 	if err != nil {
@@ -102,7 +104,7 @@ func lengthOf(word string) string {
 	return text
 }
 
-// TestIdentifiersCorpus compares with the demangler on the names in real profiles.
+// TestIdentifiersCorpus compares Identifiers with the demangler on the names in real profiles.
 func TestIdentifiersCorpus(t *testing.T) {
 	for _, file := range []string{"libgui.v3", "libart_arm.v3"}[:testenv.Rounds(1, 2)] {
 		p, err := gcov.ParseBytes(testenv.CorpusData(t, file))

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// mentionedIn returns the words of a text, each with whether Definitions reports it as mentioned.
+// mentionedIn returns the words of a text. The value says whether Definitions reports the word as
+// mentioned.
 func mentionedIn(text []byte) map[string]bool {
 	words := map[string]bool{}
 	notes := noNotes()

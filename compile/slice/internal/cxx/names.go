@@ -18,9 +18,9 @@ import (
 func IsMangled(name string) bool { return strings.HasPrefix(name, "_Z") }
 
 // unqualified returns the name of a function without scope, template arguments and parameters:
-// "run" for _ZN12_GLOBAL__N_13runIiEEvT_, "operator()" for the body of a lambda. From a name that
-// is not mangled it removes the template arguments. It returns "" for a name that cannot be
-// decoded. decoded is [decodedLast], or stores its results.
+// "run" for _ZN12_GLOBAL__N_13runIiEEvT_, and "operator()" for the body of a lambda. From a name
+// that is not mangled it removes the template arguments. It returns "" for a name that cannot be
+// decoded. decoded is [decodedLast], or a function that caches its results.
 func unqualified(name string, decoded func(name string) string) string {
 	name = symname.Canonical(name)
 	if !IsMangled(name) {
@@ -35,8 +35,8 @@ func unqualified(name string, decoded func(name string) string) string {
 	return decoded(name)
 }
 
-// decodedLast returns the last component of any mangled name, empty if there is none. It is slow,
-// and very slow if it needs the demangler.
+// decodedLast returns the last component of a mangled name, or "" if it cannot be decoded. It is
+// slow, and very slow if it needs the demangler.
 func decodedLast(name string) string {
 	if quick := quickLast(name); quick != "" {
 		return quick
@@ -62,13 +62,14 @@ const Initializing = "__static_initialization_and_destruction_"
 // some functions [ConversionKey] or [OddKey].
 func KeyOf(name string) string { return keyOf(name, decodedLast) }
 
-// Keys computes keys like [KeyOf], and stores the last components of names that are slow to decode,
-// because the same keys are needed again. It may be used concurrently.
+// A Keys computes the same keys as [KeyOf], and caches the last components of names that are slow
+// to decode. It may be used concurrently.
 type Keys struct{ decoded sync.Map }
 
 // Of returns the key of a symbol.
 func (k *Keys) Of(name string) string { return keyOf(name, k.decode) }
 
+// decode returns the result of [decodedLast] for a name, from the cache if possible.
 func (k *Keys) decode(name string) string {
 	if last, ok := k.decoded.Load(name); ok {
 		return last.(string)
@@ -78,6 +79,7 @@ func (k *Keys) decode(name string) string {
 	return last
 }
 
+// keyOf is [KeyOf] with a function that decodes the last component of a mangled name.
 func keyOf(name string, decoded func(name string) string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
@@ -123,7 +125,8 @@ func lastOfSimple(name string) string {
 	}
 }
 
-// identifier reads an identifier of a mangled name, which begins with its length.
+// identifier reads the identifier at the beginning of a part of a mangled name, where it follows
+// its length: "run" for "3runE". It also returns the rest.
 func identifier(s string) (id, rest string, ok bool) {
 	n, digits := 0, 0
 	for digits < len(s) && digits < 5 && cpp.IsDigit(s[digits]) {
@@ -155,7 +158,7 @@ func lastComponent(tree demangle.AST) string {
 	}
 }
 
-// angled are the operators that contain a '<' or '>', the longer ones first.
+// angled are the operators that contain a '<' or '>'. Longer ones come first.
 var angled = [...]string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
 
 // withoutTemplateArgs returns "f" for "f<int>" and "operator<<" for "operator<< <int>".
@@ -176,8 +179,8 @@ func withoutTemplateArgs(name string) string {
 	return name
 }
 
-// IsPlain reports whether a name is not mangled, or is the name of a function that several units
-// may each have, see [IsInternal].
+// IsPlain reports whether a name is not mangled, or is the mangled name of a function that several
+// units may each have, see [IsInternal].
 func IsPlain(name string) bool {
 	cut := symname.Canonical(name)
 	return !IsMangled(cut) || IsInternal(cut)
@@ -202,8 +205,8 @@ func IsInternal(name string) bool {
 	}
 }
 
-// followsScope reports whether an L after the text before may mark a static function: the text is
-// the beginning of a name, or ends with a scope.
+// followsScope reports whether an L may mark a static function, given the part of the mangled name
+// before it. It may if the part is only the beginning of a name, or ends with a scope.
 func followsScope(before string) bool {
 	switch before[len(before)-1] {
 	case 'Z', 'N', 't': // _ZL, _ZZL, _ZNL, _ZNStL
@@ -212,13 +215,14 @@ func followsScope(before string) bool {
 	return before[0] == '_' && strings.Contains(before, "N")
 }
 
-// initializes is the beginning of the names of functions that run before or after main for a file.
+// initializes is the beginning of the names of functions that run before or after main and belong
+// to a file.
 const initializes = "_GLOBAL__sub_"
 
-// InitializedBy returns the name from which GCC made the name of a function that runs before or
-// after main for a file: the file's first global symbol, or the file's own name, with '_' for all
-// characters but letters, digits and '$'. ok is false for other functions, and for a function with
-// a priority, because its number cannot be separated from the name.
+// InitializedBy returns the name from which GCC has made the name of a function that runs before or
+// after main for a file. That is the file's first global symbol or the file's own name, with '_'
+// for all characters but letters, digits and '$'. ok is false for other functions, and for a
+// function with a priority, because its number cannot be separated from the name.
 func InitializedBy(name string) (after string, ok bool) {
 	rest, ok := strings.CutPrefix(name, initializes)
 	if !ok {
@@ -228,8 +232,8 @@ func InitializedBy(name string) (after string, ok bool) {
 	return after, after != "" && !cpp.IsDigit(after[0])
 }
 
-// Cleaned converts the name of a file or symbol to the form that it has in such a function's name:
-// with '_' for all characters but letters, digits and '$'.
+// Cleaned converts the name of a file or symbol to the form in which the names of initializing
+// functions contain it: with '_' for all characters but letters, digits and '$'.
 func Cleaned(name string) string {
 	clean := []byte(name)
 	for i, c := range clean {
@@ -249,8 +253,8 @@ const (
 )
 
 // CleansUp returns the assembler name of the variable that a function destroys at the end of the
-// program. It returns "" if the function's name does not contain it. ok is false for other
-// functions.
+// program, if that is in the function's name, and otherwise "". ok is false for functions that
+// destroy no variable.
 func CleansUp(name string) (variable string, ok bool) {
 	if variable, ok = strings.CutPrefix(name, cleansUp); !ok {
 		variable, ok = strings.CutPrefix(name, cleansUpTarget)
@@ -261,8 +265,8 @@ func CleansUp(name string) (variable string, ok bool) {
 	return variable, ok
 }
 
-// TemplateWords calls yield for each identifier among the template arguments of a name in the form
-// of debug info, until yield returns false. It returns false if yield did. It leaves out keywords
+// TemplateWords calls yield for each identifier among the template arguments of a function's name
+// in debug info, until yield returns false. It returns false if yield did. It leaves out keywords
 // and words that the compiler creates.
 func TemplateWords(name string, yield func(word string) bool) bool {
 	at := strings.IndexByte(name, '<')
@@ -281,8 +285,8 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 	return true
 }
 
-// isUnspelled reports whether a text may lack a word that GCC prints in names: a keyword, or a word
-// in GCC's name for an entity without a name.
+// isUnspelled reports whether GCC prints a word in names that need not be in the text: a keyword,
+// or a word in GCC's name for an entity without a name.
 func isUnspelled(word string) bool {
 	switch word {
 	case "abi", "align_val_t", "alignof", "anonymous", "at", "auto", "bool", "char", "char16_t", "char32_t", "char8_t", "class",
@@ -296,17 +300,17 @@ func isUnspelled(word string) bool {
 	return false
 }
 
-// [Definitions] reports operator new and operator delete that a text defines under one of these
-// names. It reports Placement if the function certainly has the form that gives memory its caller
-// has. <new> defines functions of that form, so nearly every text of C++ has some.
+// These are the names under which [Definitions] reports operator new and operator delete. It
+// reports Placement if the function certainly has the form that returns memory that its caller has
+// given it. The header <new> defines functions of that form, so nearly every text of C++ has some.
 const (
 	Allocation = "operator new"
 	Placement  = "operator new(placement)"
 )
 
-// AllocationOf returns the name that a text defines, [Allocation] or [Placement], if it defines the
-// operator new or delete with a mangled name. It returns "" for all other functions. A text that
-// defines an Allocation may define a Placement as well.
+// AllocationOf returns [Allocation] or [Placement] if a mangled name is that of an operator new or
+// delete. A text can define the operator only if [Definitions] reports that name for it.
+// AllocationOf returns "" for all other functions.
 func AllocationOf(name string) string {
 	if !strings.Contains(name, "nw") && !strings.Contains(name, "na") && !strings.Contains(name, "dl") && !strings.Contains(name, "da") {
 		return ""
@@ -334,16 +338,16 @@ func AllocationOf(name string) string {
 // without captures converts. Debug info has only these names for lambdas that are not templates.
 var lambdaFunctions = [...]string{"operator()", "_FUN"}
 
-// IsOfLambda reports whether a function with an unqualified name may belong to a lambda. If so, the
-// text must contain a lambda, or define a function of that name.
+// IsOfLambda reports whether an unqualified name is that of a function which a lambda has. If a
+// text defines such a function, it contains a lambda, or a function of that name.
 func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunctions[:], unqualified) }
 
 // Invoker is clang's name for the function to which a lambda without captures converts, and GCC's
 // is _FUN. The C++ library has functions of that name, too.
 const Invoker = "__invoke"
 
-// IsOtherInvoke reports whether a mangled name is the name of a function called __invoke that does
-// not belong to a lambda. Clang calls lambdas $_0 or Ul..._.
+// IsOtherInvoke reports whether a mangled name is that of a function called __invoke that does not
+// belong to a lambda. Clang calls the types of lambdas $_0 or Ul..._.
 func IsOtherInvoke(name string) bool {
 	at := strings.LastIndex(name, "8"+Invoker)
 	if at < 0 || KeyOf(name) != Invoker {
@@ -369,8 +373,8 @@ func MayBeCalledByGCC(name string) bool {
 	return false
 }
 
-// called are the functions in GCC's builtins.def that the compiler may call although the source
-// does not, without suffixes for types.
+// called are the functions in GCC's builtins.def to which GCC may generate calls. Suffixes for
+// types, as in sqrtf, are left out.
 var called = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
 	for name := range strings.FieldsSeq(`
@@ -403,7 +407,7 @@ var operatorWords = map[string]string{
 }
 
 // operator reads the rest of a function's name after the word operator. It does nothing for a
-// conversion, whose name ends with a type.
+// conversion, where a type follows.
 func (d *scanner) operator() {
 	rest := bytes.TrimLeft(d.Text[d.Pos:], " \t\r\n")
 	from := len(d.Text) - len(rest)
@@ -428,8 +432,8 @@ func (d *scanner) operator() {
 	}
 }
 
-// bracketPair returns the pair of parentheses or brackets at the beginning of a text, and the text
-// after it.
+// bracketPair returns the pair of parentheses or brackets with which a text begins, such as "()",
+// and the text after it. It returns "" if there is none.
 func bracketPair(text []byte) (pair string, after []byte) {
 	for _, spelled := range [...]string{"()", "[]", "<::>"} {
 		half := len(spelled) / 2
@@ -465,8 +469,9 @@ func (d *scanner) allocation(word []byte, end int) bool {
 	return true
 }
 
-// placed returns the name of a function, given its parameters. The name is Placement for an
-// operator new or delete with a second parameter "void *", and otherwise unchanged.
+// placed returns the name under which to report a function, given its name and the text of its
+// parameters. It is Placement for an operator new or delete with a second parameter "void *", and
+// otherwise name.
 func placed(name, parameters []byte) []byte {
 	if string(name) != Allocation {
 		return name

@@ -7,16 +7,17 @@ import (
 )
 
 // A scopeFinder finds the names of classes, namespaces and alias templates that a preprocessed text
-// may define, except names that typedefs give to classes.
+// may define. Names that typedefs give to classes are left to the scanner.
 //
 // A text can define a function of a class only where the class is complete, and a function of a
-// namespace only where the namespace is opened: somewhere the name is between "class", "struct",
-// "union" or "namespace" and a brace, or a typedef gives the name to an unnamed class. So a text
-// defines no function of a class that it merely mentions. GCC mangles alias templates like classes:
+// namespace only where the namespace is opened. So somewhere the name is between "class", "struct",
+// "union" or "namespace" and a brace, or a typedef gives the name to an unnamed class. A text that
+// only mentions a class defines none of its functions. GCC mangles alias templates like classes:
 // somewhere their name is between "using" and "=". It is harder to find out to which scope a
 // definition belongs, because of typedefs, inline namespaces and friends.
 //
-// The words from "class", "namespace" or "using" to the brace or "=" are the head of a definition.
+// The words from "class", "namespace" or "using" to the brace or "=" are called the head of a
+// definition here.
 type scopeFinder struct {
 	notes Notes
 	head  bool     // a head may have begun
@@ -32,11 +33,11 @@ type scopeFinder struct {
 	named  []byte // that name, which clang gives to a class without a name after the "="
 }
 
-// maxHeadWords limits the words of a head that are stored. If there are more, all words of the text
-// count as names of classes and namespaces.
+// maxHeadWords limits how many words between "class" or "namespace" and the brace are stored. If
+// there are more, all words of the text count as names of classes and namespaces.
 const maxHeadWords = 1 << 12
 
-// identifier reads a word. prev is the first byte of the token before it.
+// identifier reads a word of the text. prev is the first byte of the token before it.
 func (f *scopeFinder) identifier(word []byte, prev byte) {
 	if f.head {
 		if len(f.words) == maxHeadWords {
@@ -73,6 +74,7 @@ func (f *scopeFinder) identifier(word []byte, prev byte) {
 	}
 }
 
+// punctuation reads a character that is not part of a word or literal.
 func (f *scopeFinder) punctuation(c byte) {
 	f.opened, f.inline, f.using = nil, false, false
 	if c != '=' {
@@ -115,22 +117,24 @@ func (f *scopeFinder) namespace() {
 	}
 }
 
+// end ends the head of a definition.
 func (f *scopeFinder) end() {
 	f.head, f.alias, f.space, f.words, f.depth = false, false, false, f.words[:0], 0
 }
 
-// UnnamedClass stands for all classes without a name, neither their own nor one by a typedef, that
-// are outside of functions and classes. GCC calls these classes ._anon_7, and looks for their
-// functions under the part of the name before the dot, such as _ZNK8. So the samples of all of them
-// may go to the functions of any.
+// UnnamedClass is the name that is reported for each class without a name that is outside of
+// functions and classes. GCC calls these classes ._anon_7, and looks for their functions under the
+// part of the symbol before the dot, such as _ZNK8. So it cannot distinguish them, and one may get
+// the samples of another.
 const UnnamedClass = "._anon"
 
-// endsInUnnamed reports whether a mangled name, cut at its first dot, ends with the length of the
-// name of such a class. rest is the part that a nameReader could not read.
+// endsInUnnamed reports whether a mangled name, cut at its first dot, is that of a function of a
+// class without a name. rest is the part that a nameReader could not read: the length of the
+// class's name.
 func endsInUnnamed(rest string) bool { return rest != "" && strings.Trim(rest, "0123456789") == "" }
 
-// An unnamedFinder finds classes without a name in a preprocessed text. It may take a class with a
-// name for one without if attributes and the like precede the name.
+// An unnamedFinder finds classes without a name in a preprocessed text. If attributes precede the
+// name of a class, it may treat the class as one without a name.
 type unnamedFinder struct {
 	notes  Notes
 	braces int  // number of open braces
@@ -191,8 +195,8 @@ func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.typed = f.typed && f.head
 }
 
-// inNames reads a character among the names of a typedef. The class has no name if the first of
-// them is not a plain name.
+// inNames reads a character among the names that a typedef gives to a class. If the first of these
+// is not a plain name, as in "typedef struct { } *p", the class has no name.
 func (f *unnamedFinder) inNames(c byte) {
 	switch {
 	case !f.naming:
@@ -203,8 +207,8 @@ func (f *unnamedFinder) inNames(c byte) {
 	}
 }
 
-// inHead reads a character in the head of a class: it counts parentheses, and finds base classes
-// and the end of the head.
+// inHead reads a character between "class" and the brace of a class. It counts parentheses, and
+// finds base classes and the end of the declaration.
 func (f *unnamedFinder) inHead(c, prev byte) {
 	switch {
 	case !f.head:
@@ -221,7 +225,7 @@ func (f *unnamedFinder) inHead(c, prev byte) {
 	}
 }
 
-// open reads an opening brace.
+// open reads an opening brace. prev is the first byte of the token before it.
 func (f *unnamedFinder) open(prev byte) {
 	if f.braces == f.spaces && (f.space || prev == '"') {
 		f.spaces++
@@ -250,6 +254,7 @@ func (f *unnamedFinder) close() {
 	}
 }
 
+// found reports a class without a name.
 func (f *unnamedFinder) found() {
 	f.naming = false
 	f.notes.Scope([]byte(UnnamedClass))

@@ -2,9 +2,9 @@ package fingerprint
 
 import "iter"
 
-// An inlineClosure computes, for each unit, the sum of the hashes of the symbols in the unit's
-// slice of the profile: the symbols of the unit, all functions that these inline directly and
-// indirectly, and all symbols that the compiler may confuse with one of them, the namesakes. For
+// An inlineClosure computes, for each unit, the sum of the hashes of all symbols in the unit's
+// slice of the profile. These are the symbols of the unit, all functions that they inline directly
+// and indirectly, and the namesakes: symbols that the compiler may confuse with one of these. For
 // one unit it visits each chain of inlineChains once, and each set of namesakes once.
 //
 // In the comments, a component is a set of functions that inline each other, see inlineChains.
@@ -33,6 +33,7 @@ type inlineClosure struct {
 	queue   []int32  // components to visit
 }
 
+// newInlineClosure prepares to compute the sums of hashes of all units of a program.
 func newInlineClosure(m *symbolHashes) *inlineClosure {
 	sets := len(m.groups) + len(m.classes)
 	r := &inlineClosure{
@@ -64,9 +65,9 @@ func newInlineClosure(m *symbolHashes) *inlineClosure {
 	return r
 }
 
-// newNamesakes calls yield for each set of symbols that the compiler may confuse with a symbol of a
-// component, with the sum of their hashes, once for each chain. It goes through the components in
-// the order of their numbers, and calls componentDone after each.
+// newNamesakes goes through all components, in the order of their numbers. It calls yield for each
+// set of namesakes of a component's symbols, with the sum of the hashes in the set, but only once
+// for each chain. It calls componentDone after each component.
 func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
 	latest := make([]int32, len(r.always)) // for each set, the latest chain that has it, plus one
 	for component, chain := range r.chainOf {
@@ -82,7 +83,7 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 	}
 }
 
-// sumNamesakes computes the fields sums, shared and sharedEnd of all components.
+// sumNamesakes computes the fields sums, shared and sharedEnd.
 func (r *inlineClosure) sumNamesakes() {
 	chains := make([]int32, len(r.always)) // for each set, the number of chains that have it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
@@ -100,9 +101,9 @@ func (r *inlineClosure) sumNamesakes() {
 	})
 }
 
-// addExits computes the fields exits and exitEnd of all components. It leaves out a component if a
-// later one of the same chain is already in the list, because a slice with the later one contains
-// it.
+// addExits computes the fields exits and exitEnd: the inlined components of other chains. It leaves
+// out a component if a later one of the same chain is already in the list, because a slice with the
+// later one contains it.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one
@@ -123,8 +124,8 @@ func (r *inlineClosure) addExits() {
 	}
 }
 
-// namesakesOf returns the sets of symbols that the compiler may confuse with symbol i, which a
-// slice with that symbol therefore contains, and the sum of the hashes of each set.
+// namesakesOf returns the sets of symbols that the compiler may confuse with the symbol with index
+// i, each with the sum of the hashes in the set. A slice with that symbol contains these sets.
 //
 // A symbol whose name is not mangled, or that several units may each have, is found by its
 // unqualified name, and also finds others by it. A symbol with another mangled name finds them, but
@@ -140,9 +141,9 @@ func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	}
 }
 
-// total returns the sum of the hashes of all symbols in the slice of the profile for some units.
-// Its time is proportional to the number of chains and of the sets that these share, not to the
-// number of symbols.
+// total returns the sum of the hashes of all symbols in the slice of the profile for the given
+// units. Its time is proportional to the number of chains that it visits and of the sets of
+// namesakes that these share, not to the number of symbols.
 func (r *inlineClosure) total(units []int) uint64 {
 	r.round++
 	sum := r.unknown
@@ -159,9 +160,10 @@ func (r *inlineClosure) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of the hashes of the symbols that a slice contains because of a component
-// and those before it in its chain, except those that were already added in this round. It adds the
-// components of other chains that they inline to the queue.
+// enter returns the sum of the hashes of the symbols that a slice contains because of a component:
+// its symbols, those of the components before it in its chain, and their namesakes. Symbols that
+// were already added in this round do not count again. enter adds the components of other chains
+// that are inlined to the queue.
 func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]
@@ -188,8 +190,8 @@ func (r *inlineClosure) enter(component int32) (sum uint64) {
 	return sum
 }
 
-// wholeOf returns the sum of the hashes of the symbols that have one name. set is the number of the
-// name: canonical names come first, then unqualified names.
+// wholeOf returns the sum of the hashes of the symbols in a set of namesakes. In the numbers of
+// sets, those of canonical names come first, then those of unqualified names.
 func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole

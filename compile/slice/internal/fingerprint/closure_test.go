@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// lookedAt returns the number of chains and sets of namesakes that the latest call of total
-// visited.
+// lookedAt returns the number of chains and sets of namesakes that the latest call of
+// inlineClosure.total has visited.
 func lookedAt(r *inlineClosure) (n int) {
 	for _, rounds := range [][]uint32{r.entered, r.added} {
 		for _, round := range rounds {
@@ -25,7 +25,8 @@ func lookedAt(r *inlineClosure) (n int) {
 	return n
 }
 
-// looks returns the number of chains and sets of namesakes that the slices of all units visit.
+// looks returns how many chains and sets of namesakes are visited, in all, to compute the keys of
+// all units.
 func looks(r *inlineClosure, units int) (n int) {
 	for unit := range units {
 		r.total([]int{unit})
@@ -34,8 +35,8 @@ func looks(r *inlineClosure, units int) (n int) {
 	return n
 }
 
-// TestFingerprintsLook compares, for real profiles, the work of computing all keys with the number
-// of inlined functions, which is what one pass reads.
+// TestFingerprintsLook computes the keys of all units of real profiles. It must visit fewer chains
+// and sets of namesakes than there are inlined functions.
 func TestFingerprintsLook(t *testing.T) {
 	for _, name := range []string{"keystore2.v3", "libgui.v3", "libart_arm.v3"} {
 		t.Run(name, func(t *testing.T) {
@@ -53,8 +54,9 @@ func TestFingerprintsLook(t *testing.T) {
 	}
 }
 
-// TestFingerprintsScale doubles the size of profiles. What is read from them, and the number of
-// chains and sets of namesakes that are visited, must not grow much faster.
+// TestFingerprintsScale computes the keys of all units of a profile, and of another one of twice
+// the size. It must not read much more than twice as much of the second one, and must not visit
+// many more than twice as many chains and sets of namesakes.
 func TestFingerprintsScale(t *testing.T) {
 	testenv.NeedSweep(t)
 	const n = 2_000

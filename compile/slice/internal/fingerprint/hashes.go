@@ -19,18 +19,20 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options describe what a compiler reads of a slice, for which a key is computed.
+// Options describe the compiler for whose slices keys are computed, and how counts are rounded.
 type Options struct {
 	Version   uint8                    // version of the format that the compiler reads
 	Bits      int                      // number of significant bits of counts, 0 for all
 	MayDefine func(symbol string) bool // reports whether the compile may define a symbol; nil if its text is unknown
 }
 
-// symbolHashes are hashes of everything about symbols that affects a compiler. Each is computed
-// once, however many slices contain the symbol. A slice is a set of symbols, so its hash is the sum
-// of their hashes. The hash of a symbol covers its samples, its inlined bodies in other functions,
-// and the names of the callees in both. It also covers the names that the compiler may confuse with
-// a callee, because these are in the slice, too.
+// symbolHashes are hashes of everything about the symbols of a program that affects a compiler.
+// Each hash is computed once, however many slices contain the symbol. A slice is a set of symbols,
+// so its hash is the sum of their hashes.
+//
+// The hash of a symbol covers its samples, its inlined bodies in other functions, and the names of
+// the callees in both. It also covers the names that the compiler may confuse with a callee,
+// because these are in the slice, too.
 type symbolHashes struct {
 	*program.Program
 	Options
@@ -52,8 +54,8 @@ type symbolHashes struct {
 	body    profile.Body                 // reused by merged
 }
 
-// A node is a set of symbols that the compiler does not distinguish: all symbols of one name or,
-// for version 3, of one name and path.
+// A node is a set of symbols that the compiler cannot distinguish: all symbols of one name or, for
+// version 3, of one name and path.
 type node struct {
 	name   uint64 // hash of the name, and for version 3 of the path
 	callee uint64 // hash of name and of the names that the compiler may confuse with it
@@ -67,12 +69,11 @@ type node struct {
 	inlined uint64 // sum of the hashes of its inlined bodies in other functions
 }
 
-// whole returns a hash of everything that a slice of a profile contains of a node that the compile
-// may define.
+// whole returns a hash of everything about the node that is in a slice whose compile may define it.
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
-// A namesakes is a set of nodes that the compiler may confuse because it finds them by one name: a
-// group has one canonical name, and a class has one unqualified name.
+// A namesakes is a set of nodes that the compiler may confuse, because it finds them by the same
+// name. In a group that is the canonical name, and in a class the unqualified name.
 type namesakes struct {
 	names uint64 // sum of the hashes of the nodes' names
 	whole uint64 // sum of the nodes' whole hashes
@@ -109,8 +110,8 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	return m, nil
 }
 
-// newSymbolHashes hashes the names of symbols. They must include all symbols to which samples of
-// one of them refer, and the symbols that share a name with these.
+// newSymbolHashes hashes the names of symbols. The symbols must include all to which samples of one
+// of them refer, and all that share a name with these.
 func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
 	m := &symbolHashes{
 		Program: p, Options: o, symbols: symbols,
@@ -146,7 +147,8 @@ func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *s
 	return m
 }
 
-// lookAtFiles sets firstOf and winners, for a version in which files affect the compiler.
+// lookAtFiles sets firstOf and winners. They are needed if the compiler distinguishes files, as for
+// version 3.
 func (m *symbolHashes) lookAtFiles() {
 	m.firstOf, m.winners = make([]int, m.Store.NumUnits()), make(map[string]string)
 	for unit := range m.firstOf {
@@ -158,7 +160,7 @@ func (m *symbolHashes) lookAtFiles() {
 
 // A namesakeFinder finds the nodes that have the same canonical name, a group, or the same
 // unqualified name, a class. It numbers groups and classes by the hash of the name. Names with the
-// same hash count as one, as they do in a key.
+// same hash count as one name.
 type namesakeFinder struct {
 	*symbolHashes
 	groups, classes map[uint64]int32
@@ -194,6 +196,7 @@ func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
 	return number
 }
 
+// add adds a node to the set.
 func (c *namesakes) add(n *node) {
 	c.names += n.name
 	c.plain = c.plain || n.plain
@@ -260,9 +263,9 @@ func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
 	return m.nodeOf[i]
 }
 
-// finish completes the hashes when all samples have been read. The samples of symbols that the
-// compiler does not distinguish are only known then, and are added up before they are hashed.
-// finish also sums up the hashes of all symbols with one name.
+// finish completes the hashes when all samples have been read. Only then are the samples of symbols
+// known that the compiler does not distinguish. finish adds these up and hashes them. It also sums
+// up the hashes of all symbols with one name.
 func (m *symbolHashes) finish() {
 	for i, parts := range m.parts {
 		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
@@ -294,7 +297,8 @@ func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	return f
 }
 
-// An openHash is an inlined body whose records are being hashed.
+// An openHash is an inlined body whose records are being hashed, and for which more records may
+// follow.
 type openHash struct {
 	end    int    // index of the record after it
 	way    uint64 // hash of the function and the inlined calls that lead to it
@@ -304,8 +308,8 @@ type openHash struct {
 }
 
 // hash sets n.samples to the hash of a function's samples f, and adds the hashes of inlined bodies
-// in f to the nodes of the inlined functions. The order of records does not affect the hash: each
-// record's hash contains its location.
+// in f to the nodes of the inlined functions. nodeOf returns the node of a callee. The order of
+// records does not affect the hash, because the hash of each record contains its location.
 func (m *symbolHashes) hash(n *node, f profile.Function, nodeOf func(profile.SymbolRef) *node) {
 	if m.Version == version2 {
 		f.Timestamp = 0
@@ -366,6 +370,7 @@ type idTable struct {
 // IDs per symbol takes as much memory as a map.
 const maxSparse = 8
 
+// newIDTable returns a table of the given symbols.
 func newIDTable(symbols []program.Symbol) idTable {
 	if len(symbols) == 0 {
 		return idTable{}
@@ -386,6 +391,7 @@ func newIDTable(symbols []program.Symbol) idTable {
 	return t
 }
 
+// find returns the index of the symbol with an ID.
 func (t *idTable) find(id program.ID) (index int32, ok bool) {
 	if t.dense == nil {
 		index, ok = t.sparse[id]

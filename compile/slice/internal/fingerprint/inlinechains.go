@@ -12,8 +12,8 @@ type inlineChains struct {
 	ends        []int32 // for each component, where its symbols end in members
 }
 
-// newInlineChains divides the functions of a program into chains, see inlineChains. inlined are the
-// functions that are inlined in each symbol.
+// newInlineChains divides the functions of a program into chains. inlined has, for each symbol, the
+// functions that are inlined in it.
 func newInlineChains(inlined [][]int32) *inlineChains {
 	c := &inlineChains{}
 	var components int
@@ -82,8 +82,8 @@ func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	return callers
 }
 
-// join divides the components into chains by their callers, and returns the position of each
-// component in its chain.
+// join divides the components into chains. callers has, for each component, a component into which
+// it is inlined. join returns the position of each component in its chain.
 func (c *inlineChains) join(callers []int32) (places []int32) {
 	c.chainOf, places = make([]int32, len(callers)), make([]int32, len(callers))
 	for component := range c.chainOf {
@@ -101,8 +101,8 @@ func (c *inlineChains) join(callers []int32) (places []int32) {
 	return places
 }
 
-// order renumbers the components so that those of a chain have consecutive numbers. places are the
-// positions of the components in their chains, from join.
+// order renumbers the components so that those of a chain have consecutive numbers. places has the
+// position of each component in its chain.
 func (c *inlineChains) order(places []int32) {
 	for component, chain := range c.chainOf {
 		c.starts[chain] = max(c.starts[chain], places[component]+1)
@@ -122,9 +122,9 @@ func (c *inlineChains) order(places []int32) {
 	c.chainOf = sorted
 }
 
-// stronglyConnected returns the number of the strongly connected component of each symbol, by
-// Tarjan's algorithm. A component has a larger number than those that are inlined in it. n is the
-// number of components.
+// stronglyConnected divides functions that inline each other into strongly connected components, by
+// Tarjan's algorithm. It returns the number of the component of each symbol, and the number of
+// components n. A component has a larger number than those that are inlined in it.
 func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	t := tarjan{inlined: inlined, numbers: make([]int32, len(inlined)), low: make([]int32, len(inlined))}
 	for i := range inlined {
@@ -135,7 +135,7 @@ func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	return t.numbers, t.found
 }
 
-// A tarjan is the state of Tarjan's algorithm.
+// A tarjan is the state of Tarjan's algorithm for strongly connected components.
 type tarjan struct {
 	inlined [][]int32 // functions inlined in each symbol
 	numbers []int32   // component of each symbol
@@ -146,16 +146,19 @@ type tarjan struct {
 	way     []step    // symbols from the first one to the one that is being visited
 }
 
-// A step is a symbol whose callees are being visited.
+// A step is a symbol on the way from the first symbol to the one that is being visited: not all of
+// its inlined functions have been visited.
 type step struct {
 	symbol  int32
 	callees int32 // number of callees that were visited
 	seen    int32 // value of tarjan.seen when the symbol was visited
 }
 
-// complete is the low of symbols whose component is complete. It is later than all others.
+// complete is the value of tarjan.low for a symbol whose component is complete. It is larger than
+// all others.
 const complete = 1<<31 - 1
 
+// enter begins the visit of a symbol.
 func (t *tarjan) enter(i int32) {
 	t.seen++
 	t.low[i] = t.seen
@@ -163,6 +166,7 @@ func (t *tarjan) enter(i int32) {
 	t.way = append(t.way, step{symbol: i, seen: t.seen})
 }
 
+// visit visits a symbol and all functions that it inlines directly and indirectly.
 func (t *tarjan) visit(i int32) {
 	for t.enter(i); len(t.way) > 0; {
 		top := &t.way[len(t.way)-1]
@@ -180,7 +184,8 @@ func (t *tarjan) visit(i int32) {
 	}
 }
 
-// leave ends the visit of a symbol. It completes a component if the symbol was the first of it.
+// leave ends the visit of a symbol. If the symbol was the first of its component, the component is
+// complete.
 func (t *tarjan) leave(top step) {
 	t.way = t.way[:len(t.way)-1]
 	low := t.low[top.symbol]

@@ -75,8 +75,8 @@ const version2 = 2
 // Form is the version of the computation of keys, and the first part of what is hashed.
 const Form = "afdo slice 2"
 
-// key returns the key of the slice for some units. total is the sum of the hashes of the symbols
-// that the compile may define.
+// key returns the key of the slice for some units. total is the sum of the hashes of the symbols in
+// the slice that the compile may define.
 func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	data := append([]byte(Form), m.Version)
 	if m.Version != version2 {
@@ -97,6 +97,7 @@ func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	return xxhash.Sum64(binary.LittleEndian.AppendUint64(data, total)), nil
 }
 
+// appendSummary appends the numbers of a summary to data that is hashed.
 func appendSummary(data []byte, s *afdo.Summary) []byte {
 	for _, v := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
 		data = binary.AppendUvarint(data, v)

@@ -40,6 +40,8 @@ type matcher struct {
 	best  int // result of fit for the units
 }
 
+// newMatcher returns a matcher for a path of a source file, which is relative to dir unless it is
+// absolute.
 func newMatcher(name, dir string) *matcher {
 	m := &matcher{given: name}
 	m.full = path.Clean(filepath.ToSlash(name))
@@ -56,11 +58,12 @@ func newMatcher(name, dir string) *matcher {
 	return m
 }
 
-// exactly is the result of fit for a path that is equal. It is more than any number of common
+// exactly is the result of [matcher.fit] for equal paths. It is larger than any number of common
 // elements.
 const exactly = 1 << 30
 
-// offer stores a unit if it matches the source file at least as well as all units before it.
+// offer adds a unit to the matches if it matches the source file as well as they do. If it matches
+// better, it replaces them.
 func (m *matcher) offer(unit string) {
 	fit := m.fit(unit)
 	if fit == 0 || fit < m.best {
@@ -92,7 +95,7 @@ func (m *matcher) fit(unit string) int {
 // isAbs reports whether a path with slashes begins at a root, here or on Windows.
 func isAbs(name string) bool { return path.IsAbs(name) || filepath.IsAbs(filepath.FromSlash(name)) }
 
-// endsIn reports whether tail is the whole path name or its last elements.
+// endsIn reports whether a path ends with the path tail, at a '/' or as a whole.
 func endsIn(name, tail string) bool {
 	before, ok := strings.CutSuffix(name, tail)
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasPrefix(tail, "/"))

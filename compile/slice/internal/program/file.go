@@ -25,6 +25,7 @@ type file struct {
 	sources sources
 }
 
+// newFile returns a file for a Reader. It reads the ranges of symbol IDs of all units.
 func newFile(r *afdo.Reader) (*file, error) {
 	s := &file{r: r, budget: budget.New(r.Size())}
 	n, err := r.NumUnits()
@@ -71,6 +72,7 @@ func (s *file) Symbols(unit int) iter.Seq2[Symbol, error] {
 	}
 }
 
+// from converts a symbol of a unit.
 func (s *file) from(unit int, sym afdo.Symbol) Symbol {
 	return Symbol{ID: ID(sym.ID()), Unit: unit, Name: sym.Name(), HasInfo: sym.HasInfo()}
 }
@@ -112,6 +114,7 @@ func (s *file) info(sym afdo.Symbol) (afdo.Info, error) {
 	return info, s.budget.Samples(info)
 }
 
+// Function implements [Store]. Errors contain the unit and the symbol.
 func (s *file) Function(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	f, err := s.read(sym, scratch)
 	if err != nil {
@@ -120,6 +123,7 @@ func (s *file) Function(sym Symbol, scratch *Scratch) (profile.Function, error) 
 	return f, nil
 }
 
+// read returns the samples of a symbol, see [Store].
 func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	u := s.units[sym.Unit]
 	if scratch.Transient && scratch.loaded != u {
@@ -202,8 +206,9 @@ func (s *file) Evidence(functions iter.Seq[string]) (*profile.Evidence, error) {
 
 func (s *file) Summary() (*afdo.Summary, error) { return s.r.Summary() }
 
-// A sources reads the marks of a file, by which counts can be moved after an edit. It decodes the
-// marks of a unit when they are needed first.
+// A sources reads the marks of a file: what the file has about the source lines of functions, by
+// which counts can be moved after an edit. It decodes the marks of a unit when they are first
+// needed.
 type sources struct {
 	mu     sync.Mutex
 	opened bool

@@ -17,6 +17,7 @@ type Memory struct {
 	summarize func() *afdo.Summary
 }
 
+// NewMemory returns a store of a profile, which must not change any more.
 func NewMemory(p *profile.Profile) *Memory {
 	s := &Memory{p: p}
 	s.byUnit = sync.OnceValue(s.sortByUnit)
@@ -63,6 +64,7 @@ func (s *Memory) Symbols(unit int) iter.Seq2[Symbol, error] {
 	}
 }
 
+// at returns the symbol with a reference.
 func (s *Memory) at(ref profile.SymbolRef) Symbol {
 	return Symbol{
 		ID:      ID(ref),

@@ -28,10 +28,7 @@ type Program struct {
 }
 
 // FromProfile returns the program of a profile in memory.
-func FromProfile(p *profile.Profile) *Program {
-	s := NewMemory(p)
-	return newProgram(s, &scan{store: s})
-}
+func FromProfile(p *profile.Profile) *Program { return FromStore(NewMemory(p)) }
 
 // FromReader returns the program of a version 4 file.
 func FromReader(r *afdo.Reader) (*Program, error) {
@@ -45,6 +42,7 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 // FromStore returns the program of a store, without using an index of a file.
 func FromStore(s Store) *Program { return newProgram(s, &scan{store: s}) }
 
+// newProgram returns the program of a store, with an index of the store's symbols.
 func newProgram(s Store, x Index) *Program {
 	p := &Program{Store: s, Index: x}
 	p.unitsByPath = sync.OnceValue(func() map[string][]int {
@@ -145,8 +143,8 @@ type Scratch struct {
 	loaded *afdo.Unit // the unit whose functions are being read, if Transient
 }
 
-// Names is the scheme of an index by which slices of a profile are found: its keys are the results
-// of [cxx.KeyOf].
+// Names is the scheme of the names in an index of a file by which slices are found. These names are
+// the results of [cxx.KeyOf].
 var Names = fileindex.Scheme{Name: "afdo slice 5", Unqualified: cxx.KeyOf}
 
 // An indexed is an [Index] that uses the index of a version 4 file.
@@ -180,6 +178,7 @@ func (x *indexed) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.ByKeys([]string{key}, cxx.IsPlain, yield)
 }
 
+// each calls yield for all symbols that the index of the file has found.
 func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(Symbol)) error {
 	for sym, err := range symbols {
 		if err != nil {

@@ -28,8 +28,8 @@ type Index interface {
 	InlinedInto(own []ID, yield func(Symbol)) error
 }
 
-// A scan is an [Index] of a program that has no index. It builds tables of all names when it is
-// first used, and InlinedInto reads all records when it is first called.
+// A scan is an [Index] of a program without an index. It reads all names when it is first used, and
+// builds tables of them. InlinedInto reads all records when it is first called.
 type scan struct {
 	store Store
 
@@ -50,7 +50,7 @@ type scan struct {
 	callers     symtab.Callers[ID]
 }
 
-// names builds the tables of names when it is first called.
+// names builds the tables of names in the first call.
 func (x *scan) names() error {
 	x.once.Do(func() {
 		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
@@ -70,6 +70,7 @@ func (x *scan) names() error {
 	return x.err
 }
 
+// add adds a symbol to the tables of names.
 func (x *scan) add(sym Symbol) {
 	cut := symname.Canonical(sym.Name)
 	x.cut.Add(cut, sym.ID)
@@ -114,8 +115,8 @@ func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
 }
 
-// byKeyIn calls yield for the symbols with a key: those with this canonical name, and those that
-// table t has for the key. common stores the result if there are many.
+// byKeyIn calls yield for the symbols with a key. These are the symbols with this canonical name,
+// and those that table t has for the key. If there are many, common caches their IDs.
 func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
 	if ids, ok := common.Load(key); ok {
 		return x.yieldAll(ids.([]ID), yield)
@@ -137,8 +138,8 @@ func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield 
 	return err
 }
 
-// commonKey: if at least this number of symbols have a key, their IDs are stored after the first
-// search for the key. Keys of fewer symbols are found fast without that.
+// commonKey is the number of symbols with one key from which on their IDs are cached after the
+// first search for the key. Fewer symbols are found fast without that.
 const commonKey = 16
 
 // yieldAll calls yield for the symbols with the given IDs.
@@ -153,8 +154,8 @@ func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
 	return nil
 }
 
-// lookup calls yield for the symbols that table t has for a key and whose names fit. A table stores
-// hashes, so it may also have other symbols for the key.
+// lookup calls yield for the symbols that table t has for a key and whose names fit accepts. A
+// table stores only hashes of keys, so it may return symbols with another key.
 func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bool, yield func(Symbol)) error {
 	for id := range t.Candidates(key) {
 		sym, err := x.store.Symbol(id)
@@ -203,8 +204,10 @@ type IDSet struct {
 	page  ID                    // its number
 }
 
+// pageIDs is the number of IDs in a page of an [IDSet].
 const pageIDs = 1 << 12
 
+// Has reports whether the set contains an ID.
 func (s *IDSet) Has(id ID) bool {
 	p := s.find(id / pageIDs)
 	return p != nil && p[id%pageIDs/64]&(1<<(id%64)) != 0
@@ -229,6 +232,7 @@ func (s *IDSet) Add(id ID) bool {
 	return true
 }
 
+// find returns a page of the set, or nil if no ID of the page is in the set.
 func (s *IDSet) find(page ID) *[pageIDs / 64]uint64 {
 	if s.last == nil || s.page != page {
 		p := s.pages[page]

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Counted is a store that counts the names, symbols and records that are read from it.
+// A Counted is a store that counts how many paths, symbols and records have been read from it.
 type Counted struct {
 	*program.Memory
 	Asked int
@@ -46,8 +46,8 @@ func (c *Counted) Function(s program.Symbol, scratch *program.Scratch) (profile.
 	return f, err
 }
 
-// Growing has functions that add n functions to a profile, by a description of how they inline and
-// call each other.
+// Growing has functions that add n functions to a profile. The keys describe how these functions
+// inline and call each other.
 var Growing = map[string]func(p *profile.Profile, n int){
 	"units": func(p *profile.Profile, n int) {
 		for i := range n {
@@ -111,11 +111,11 @@ var Growing = map[string]func(p *profile.Profile, n int){
 	},
 }
 
-// WithoutChains is the key in [Growing] of the profiles for which the work of package fingerprint
-// grows faster than the size of the profile.
+// WithoutChains is a key of [Growing]. For these profiles the work of package fingerprint grows
+// faster than the size of the profile.
 const WithoutChains = "at random, none in a circle"
 
-// addGrowing adds a function to a profile, with another function of a header inlined in it.
+// addGrowing adds a function to a profile, in which a function of a header is inlined.
 func addGrowing(p *profile.Profile, path, name string) {
 	var body profile.Body
 	header := p.AddUnit("include/h.h")
