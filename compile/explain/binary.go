@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Binary reads which code a binary or an object has, from its debug info. Errors are those of
-// packages symbolize and create.
+// Binary finds out which functions and statements a binary or an object file contains, from its
+// debug info. Errors are those of packages symbolize and create.
 func Binary(ctx context.Context, path string) (*Code, error) {
 	c := &Code{Name: path}
 	if err := c.readDebugInfo(ctx, path); err != nil {
@@ -25,8 +25,8 @@ func Binary(ctx context.Context, path string) (*Code, error) {
 	return c, nil
 }
 
-// readDebugInfo sets c.debug to a profile in which each place of the debug info at a path was
-// sampled once, and adds the functions to c.defined and c.declared.
+// readDebugInfo reads the debug info of the file at a path. It sets c.debug to a profile with one
+// sample at each location that has code, and adds the functions to c.defined and c.declared.
 func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 	f, err := symbolize.Open(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, er
 	return set, nil
 }
 
-// declare adds the declarations of the functions of a symbol's code, inlined ones included, to
+// declare adds the declarations of all functions in the code of a symbol, inlined ones included, to
 // c.declared.
 func (c *Code) declare(code *symbolize.Code) {
 	var last *symbolize.Instance

@@ -9,15 +9,17 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
+// These match lines of a remark: the place in the source that it is about, and an argument with a
+// name and a value.
 var (
 	remarkPlace = pattern.Of(`^DebugLoc: +\{ *File: ('(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|[^',]+), *Line: (\d+)`)
 	remarkValue = pattern.Of(`^  - (\w+): +'?([^']*)'?$`)
 )
 
-// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record), from
-// which the lines whose samples clang has applied are stored in c. The remarks are YAML, always in
-// the form that LLVM writes, where a long line continues in the next one. A YAML library would add
-// a millisecond to each start of the command.
+// readRemarks reads the remarks of clang's pass sample-profile (-fsave-optimization-record), and
+// stores in c which lines got samples. The remarks are YAML in the form that LLVM writes, where a
+// long line continues in the next one. A YAML library would add a millisecond to each start of the
+// command.
 func (c *Code) readRemarks(r io.Reader) error {
 	c.lines, c.anywhere = make(map[site]bool), make(map[line]bool)
 	lines := bufio.NewScanner(r)
@@ -37,14 +39,15 @@ func (c *Code) readRemarks(r io.Reader) error {
 	return lines.Err()
 }
 
-// A remark has the fields of one remark of clang that have been read so far.
+// A remark has those fields of one of clang's remarks that have been read so far.
 type remark struct {
 	applied        bool   // the remark is about applied samples
 	function, file string // the function that has the samples, and the file of the line
 	at             place  // the line, counted from the beginning of the file
 }
 
-// add reads a line of a remark. If the line ends the remark, add stores the remark's line in c.
+// add reads a line of a remark. If the line ends the remark, and the remark says that clang has
+// applied samples, add stores the place of the samples in c.
 func (r *remark) add(c *Code, text string) {
 	key, value, _ := strings.Cut(text, ":")
 	place := remarkPlace().FindStringSubmatch(text)

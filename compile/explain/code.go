@@ -44,7 +44,8 @@ func (c *Code) Unprofiled() {
 	c.fault = cmp.Or(c.fault, Unprofiled)
 }
 
-// compiles reports whether a path in a profile is the path of the source that was compiled.
+// compiles reports whether the compiled source has a path that is in the profile. A relative path
+// matches if the source's path ends with it.
 func (c *Code) compiles(path string) bool {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path) == c.source
@@ -52,8 +53,8 @@ func (c *Code) compiles(path string) bool {
 	return path != "" && strings.HasSuffix(c.source, "/"+filepath.Clean(path))
 }
 
-// A body is the set of places (lines and blocks of lines) with statements in one copy of a
-// function.
+// A body is the set of places with statements in one copy of a function, either out of line or
+// inlined somewhere.
 type body struct {
 	places      map[place]bool
 	first, last int // lines
@@ -66,13 +67,14 @@ type declaration struct {
 	Line uint32
 }
 
-// A place is a line of a function, counted from its declaration, and a discriminator, which
-// distinguishes the blocks of the line.
+// A place is a line of a function, counted from its declaration, with a discriminator. The
+// discriminator distinguishes several blocks of code in the line.
 type place struct{ line, discriminator int }
 
-// placeOf returns the place of a profile's record.
+// placeOf returns the place of a record in a profile.
 func placeOf(r *profile.Record) place { return place{int(wire.Offset(r.Line)), int(r.Discriminator)} }
 
+// String returns a place in the form in which GCC writes it, such as 3 or 3.1.
 func (p place) String() string {
 	if p.discriminator != 0 {
 		return fmt.Sprintf("%d.%d", p.line, p.discriminator)
@@ -90,22 +92,23 @@ func parsePlace(text string) (p place, ok bool) {
 	return p, n > 0
 }
 
-// A line is a line of a file with a discriminator, counted from the beginning of the file.
+// A line is a line of a source file, counted from the beginning of the file, with a discriminator.
 type line struct {
 	file string // base name
 	place
 }
 
-// A site is a line in the code of a function, given by its unqualified name. A line of an inlined
-// function is a site of the function that contains it.
+// A site is a line with code in a function that is not inlined. The line may belong to another
+// function that is inlined there. The function is given by its unqualified name.
 type site struct {
 	function string
 	line
 }
 
-// of returns whether the compiler found a count, or why not. frames lead to the count: the first is
-// a function of the profile, and each further one was inlined in the frame before it. The place of
-// a frame is the call of the next one, or in the last frame the count itself.
+// of returns whether the compiler found a count, or why not. frames lead to the count. The first
+// frame is a function of the profile, and each further one was inlined in the frame before it. The
+// place of a frame is that of the call of the next frame. In the last frame it is the place of the
+// count itself.
 func (c *Code) of(frames []frame) Reason {
 	reason := c.exact(frames)
 	if c.lines != nil {
@@ -117,9 +120,9 @@ func (c *Code) of(frames []frame) Reason {
 	return reason
 }
 
-// exact returns whether a compiler that reports paths of inlined calls found a count, or why not.
-// It looks for the count in the copy of the function that all frames lead to, and in the copies
-// that only the last frames lead to.
+// exact returns whether the compiler found a count, or why not, for a compiler that reports paths
+// of inlined calls. It looks for the count in the copy of the function to which all frames lead,
+// and in copies to which only the last frames lead.
 func (c *Code) exact(frames []frame) Reason {
 	leaf := frames[len(frames)-1]
 	path := c.name(leaf.name)
@@ -147,8 +150,9 @@ func (c *Code) exact(frames []frame) Reason {
 	return reason
 }
 
-// flat returns whether a compiler found a count, or why not, if the compiler reports only the lines
-// with statements in each function that is not inlined.
+// flat returns whether the compiler found a count, or why not, for a compiler that does not report
+// paths of inlined calls. Such a compiler only reports which lines have statements in each function
+// that is not inlined.
 func (c *Code) flat(frames []frame) Reason {
 	root, leaf := frames[0], frames[len(frames)-1]
 	declared, ok := c.declared[leaf.name]
@@ -175,8 +179,8 @@ func (c *Code) flat(frames []frame) Reason {
 }
 
 // ofOtherBlock reports whether a count is lost because the compiler does not distinguish the blocks
-// of a line: another count of the same line follows, or the count is in a function that was inlined
-// in a block with a discriminator.
+// of code in a line. Then the last count of the line overwrites the others, and counts of functions
+// that were inlined in a block with a discriminator are not found.
 func ofOtherBlock(frames []frame) bool {
 	last := len(frames) - 1
 	return frames[last].again || slices.ContainsFunc(frames[:last], func(f frame) bool { return f.place.discriminator != 0 })
@@ -190,8 +194,8 @@ func (c *Code) isBorder(at frame) bool {
 	})
 }
 
-// path writes frames as a path of inlined calls, in the form of GCC 16 and with the names that the
-// profile uses.
+// path returns the path of inlined calls that frames describe, in the form of GCC 16 and with the
+// names of functions as the profile has them.
 func (c *Code) path(frames []frame) string {
 	last := len(frames) - 1
 	var text strings.Builder
@@ -201,8 +205,8 @@ func (c *Code) path(frames []frame) string {
 	return text.String() + c.name(frames[last].name)
 }
 
-// name returns the name of a function in the profile, given its symbol: the name from debug info if
-// the compiler looks for that, and otherwise the symbol.
+// name returns the name under which a profile may have a function, given the function's symbol. It
+// is the name from debug info if the compiler looks for that, and otherwise the symbol.
 func (c *Code) name(symbol string) string {
 	if plain, ok := c.plain[symbol]; ok {
 		return plain
@@ -210,8 +214,8 @@ func (c *Code) name(symbol string) string {
 	return symbol
 }
 
-// plainPath replaces the symbols in a path of inlined calls, as GCC wrote it, by the names that the
-// profile uses.
+// plainPath converts a path of inlined calls that GCC has written: it replaces the symbols in it by
+// the names that the profile uses.
 func (c *Code) plainPath(path string) string {
 	words := strings.Split(path, " ")
 	for i, word := range words {
@@ -226,8 +230,8 @@ func (c *Code) plainPath(path string) string {
 	return strings.Join(words, " ")
 }
 
-// add stores that there is a statement at a place of a copy of a function, which is given by its
-// path of inlined calls.
+// add stores that a copy of a function has a statement at a place. The copy is given by its path of
+// inlined calls.
 func (c *Code) add(path string, at place) {
 	b := c.bodies[path]
 	if b == nil {
@@ -247,8 +251,8 @@ func (c *Code) written(symbol string) string {
 	return unqualified(symbol)
 }
 
-// unqualified returns a name without scope, template arguments and parameters. It returns
-// "operator" for all operators, because dumps spell them differently.
+// unqualified returns the name of a function without scope, template arguments and parameters. For
+// all operators it returns "operator", because dumps spell them differently.
 func unqualified(name string) string {
 	if name = slice.Names.Unqualified(name); strings.HasPrefix(name, "operator") {
 		return "operator"

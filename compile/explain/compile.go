@@ -79,7 +79,7 @@ func (c *Compiling) writeForClang() (string, error) {
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
 }
 
-// version returns the path of the profile in version n of GCC's format.
+// version returns the path of the profile in version n of GCC's format, in the temporary folder.
 func (c *Compiling) version(n uint32) string {
 	return filepath.Join(c.folder, fmt.Sprintf("profile.v%d", n))
 }
@@ -126,13 +126,15 @@ func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	return c.version(compiler.Reads()), nil
 }
 
-// A saying is how a compiler reports its use of a profile: the options that make it write the
-// report, and the function that reads it.
+// A saying describes how a compiler reports its use of a profile: flags are the options that make
+// it write the report, and read is the function that reads the report.
 type saying struct {
 	flags []string
 	read  func(*Code, io.Reader) error
 }
 
+// sayingOf returns how a compiler reports its use of a profile, and has it write the report to
+// file.
 func sayingOf(compiler *toolchain.Compiler, profile, file string) saying {
 	switch {
 	case compiler.Clang:
@@ -192,10 +194,10 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 // usualLevel is the level of optimisation of most builds.
 const usualLevel = "-O2"
 
-// readObjects reads the debug info of three compiles of the source: the object with the profile,
-// and objects without it, at the command's level and at -O2 if that differs. They differ in which
-// calls are inlined and so in which lines have code, and the profiled program may be like any of
-// them.
+// readObjects reads the debug info of three compiles of the source: with the profile, without it at
+// the command's level of optimisation, and without it at -O2 if that is another level. The compiles
+// inline different calls, and so have code in different lines. The profiled program may be like any
+// of them.
 func (c *Compiling) readObjects(ctx context.Context, command *command.Line, source, object string, code *Code) error {
 	if err := code.readDebugInfo(ctx, object); err != nil {
 		return err

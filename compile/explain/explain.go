@@ -11,6 +11,7 @@ package explain
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,8 +43,8 @@ const (
 // Reasons are all reasons, the best first.
 var Reasons = []Reason{Found, Apart, Border, NoStatement, OneBlock, Inlined, Declared, Edited, Foreign, Unoptimised, Unprofiled, Nowhere}
 
-// Findable reports whether the compiler could have found a count. It returns false for counts at
-// locations that the compiler does not look up.
+// Findable reports whether a compiler could have found a count with this reason. It is false for
+// counts at locations that the compiler does not look up.
 func (r Reason) Findable() bool { return r != Border && r != OneBlock }
 
 // lost reports whether the compiler did not use a count with this reason.
@@ -78,13 +79,14 @@ func (r Reason) Advice() string {
 	return ""
 }
 
-// A Tally contains sums of a profile's counts.
+// A Tally contains sums of the counts in a profile, by what became of them.
 type Tally struct {
 	Counts  uint64            // sum of all counts
 	Found   uint64            // sum of the counts that a compiler used
 	Reasons map[Reason]uint64 // sums by reason
 }
 
+// add adds a count of n with the given reason to the sums.
 func (t *Tally) add(r Reason, n uint64) {
 	if t.Reasons == nil {
 		t.Reasons = make(map[Reason]uint64)
@@ -96,9 +98,9 @@ func (t *Tally) add(r Reason, n uint64) {
 	}
 }
 
-// Worst returns the reason to tell a user first: of the reasons for which the compiler does not use
-// counts, the one with the largest sum of counts. It is [Found] if the compiler uses all counts.
-// [Border] is returned only if there is no other reason, whatever its sum.
+// Worst returns the reason to report first: of the reasons for which a compiler does not use
+// counts, the one with the largest sum. It is [Found] if the compiler uses all counts. [Border] is
+// returned only if there is no other reason, whatever its sum.
 func (t *Tally) Worst() Reason {
 	worst := Found
 	for _, r := range Reasons {
@@ -109,8 +111,8 @@ func (t *Tally) Worst() Reason {
 	return worst
 }
 
-// A Function describes how the counts of a function were used, including the counts of its inlined
-// copies.
+// A Function describes how a compiler used the counts of a function, including the counts of its
+// inlined copies.
 type Function struct {
 	Tally
 	Name   string
@@ -132,7 +134,7 @@ func (f *Function) Suspect() uint64 {
 	return f.Counts - f.Found - f.Reasons[Border]
 }
 
-// A Unit describes how the counts of the functions of one compile were used.
+// A Unit describes how the compiler used the counts of the functions that one compile contains.
 type Unit struct {
 	Tally
 	Name     string
@@ -158,13 +160,44 @@ type Explainer struct {
 	Placed func(unit, symbol string) bool
 
 	profile   *profile.Profile
+	functions map[string]profiledFunction // by canonical name
 	codes     []*Code
 	stranger  *Stranger         // of the latest report
 	namesakes map[namesake]bool // of the latest report
 }
 
 // New returns an explainer of a profile. The profile must not change any more.
-func New(p *profile.Profile) *Explainer { return &Explainer{profile: p} }
+func New(p *profile.Profile) *Explainer {
+	return &Explainer{profile: p, functions: profiledFunctions(p)}
+}
+
+// A profiledFunction is what the profile has about the symbols with one canonical name.
+type profiledFunction struct {
+	file    string          // path of the unit of the last symbol with samples
+	entered bool            // a symbol has a head count
+	bases   map[string]bool // base names of the files of all symbols
+	unknown bool            // the file of a symbol is unknown
+}
+
+// profiledFunctions returns the functions of a profile by canonical name.
+func profiledFunctions(p *profile.Profile) map[string]profiledFunction {
+	functions := make(map[string]profiledFunction)
+	for s := range p.NumSymbols() {
+		ref := profile.SymbolRef(s)
+		name, unit := create.SelectedSuffixes.Name(p.SymbolName(ref)), p.UnitPath(p.SymbolUnit(ref))
+		f := functions[name]
+		if f.bases == nil {
+			f.bases = make(map[string]bool)
+		}
+		f.bases[filepath.Base(unit)] = true
+		f.unknown = f.unknown || unit == ""
+		if samples := p.Function(ref); samples != nil {
+			f.file, f.entered = unit, f.entered || samples.HeadCount > 0
+		}
+		functions[name] = f
+	}
+	return functions
+}
 
 // Add adds compiles or binaries in which the explainer looks for the counts of the profile.
 func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
@@ -182,20 +215,21 @@ func (e *Explainer) ReportPart() *Report {
 	return e.report(false)
 }
 
+// report returns a report on the profile. If part is true, it leaves out functions of units that
+// were not compiled.
 func (e *Explainer) report(part bool) *Report {
 	profiled := shapesOf(e.profile)
 	e.findStranger(profiled)
 	e.namesakes = e.findNamesakes()
 	all := e.tally(e.codes, profiled, part)
-	entered := e.entered()
 	r := &Report{Tally: all.sum, Elsewhere: all.elsewhere, Stranger: e.stranger}
 	for name, t := range all.functions {
 		f := Function{Tally: *t, Name: name, Reason: t.Worst()}
 		if how := all.changed[name]; how != "" {
 			f.Reason = how
 		}
-		f.File, f.Line = e.declaration(name, all.files[name])
-		f.EntryUsed = e.entryUsed(name, entered)
+		f.File, f.Line = e.declaration(name, e.functions[name].file)
+		f.EntryUsed = e.entryUsed(name)
 		r.Functions = append(r.Functions, f)
 	}
 	slices.SortFunc(r.Functions, func(a, b Function) int {
@@ -208,28 +242,16 @@ func (e *Explainer) report(part bool) *Report {
 	return r
 }
 
-// entered returns the profile's functions with a head count, by canonical name.
-func (e *Explainer) entered() map[string]bool {
-	names := make(map[string]bool)
-	for s, f := range e.profile.Functions() {
-		if f.HeadCount > 0 {
-			names[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = true
-		}
-	}
-	return names
-}
-
 // entryUsed reports whether a compiler has used how often a function was entered: its head count,
-// or the entries of its inlined bodies that the compiler adds to it. entered is from
-// [Explainer.entered].
-func (e *Explainer) entryUsed(name string, entered map[string]bool) bool {
+// or the counts of its inlined bodies if the compiler adds these to the function's own counts.
+func (e *Explainer) entryUsed(name string) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
-		return (entered[name] || c.addsBodies) && c.Compiler != "" && c.fault == "" && c.defined[name] && !e.namesakes[namesake{c, name}]
+		return (e.functions[name].entered || c.addsBodies) && c.Compiler != "" && c.fault == "" && c.defined[name] && !e.namesakes[namesake{c, name}]
 	})
 }
 
-// declaration returns the file and line in which a function is declared. If no compile knows it, it
-// returns the file otherwise and 0.
+// declaration returns the file and the line in which a function is declared. If no compile has the
+// function, it returns the file otherwise, and line 0.
 func (e *Explainer) declaration(name, otherwise string) (file string, line uint32) {
 	for _, c := range e.codes {
 		if d, ok := c.declared[name]; ok {
@@ -239,7 +261,8 @@ func (e *Explainer) declaration(name, otherwise string) (file string, line uint3
 	return otherwise, 0
 }
 
-// A frame is a function, and a place in it: of a count, or of an inlined call.
+// A frame is a function on the way to a count, with a place in it. The place is that of an inlined
+// call, or in the last frame that of the count.
 type frame struct {
 	name  string
 	place place
@@ -254,16 +277,17 @@ type counting struct {
 	elsewhere uint64            // sum of the counts that were left out
 	functions map[string]*Tally // sums for each function, by name
 	changed   map[string]Reason // functions that were edited, see changes
-	files     map[string]string // path of the unit of each function in the profile
+	profiled  map[string]profiledFunction
 	namesakes map[namesake]bool
 	stranger  bool // the profile is of another program
 }
 
-// tally adds up the counts of the profile by reason. If several codes have the function of a count,
-// the best reason counts. profiled are the shapes of the profile's functions.
+// tally adds up the counts of the profile by reason. If several compiles of codes have the function
+// of a count, the best reason counts. profiled are the shapes of the profile's functions. If part
+// is true, functions of units that were not compiled are left out.
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
 	t := &counting{
-		codes: codes, part: part, functions: make(map[string]*Tally), files: e.files(), namesakes: e.namesakes, stranger: e.stranger != nil,
+		codes: codes, part: part, functions: make(map[string]*Tally), profiled: e.functions, namesakes: e.namesakes, stranger: e.stranger != nil,
 	}
 	t.changed = changes(profiled, codes)
 	e.unedited(t.changed)
@@ -278,16 +302,8 @@ func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) 
 	return t
 }
 
-// files returns the path of the unit of each function in the profile.
-func (e *Explainer) files() map[string]string {
-	files := make(map[string]string)
-	for s := range e.profile.Functions() {
-		files[create.SelectedSuffixes.Name(e.profile.SymbolName(s))] = e.profile.UnitPath(e.profile.SymbolUnit(s))
-	}
-	return files
-}
-
-// unedited removes functions from changed whose lines are right according to [Explainer.Placed].
+// unedited removes the functions from changed whose lines in the profile are known to be right,
+// according to [Explainer.Placed].
 func (e *Explainer) unedited(changed map[string]Reason) {
 	if e.Placed == nil || len(changed) == 0 {
 		return
@@ -311,7 +327,7 @@ func (t *counting) count(frames []frame, n uint64) {
 			reason = better(reason, c.of(frames))
 		}
 	}
-	if reason == Nowhere && t.part && !t.compiles(t.files[frames[0].name]) {
+	if reason == Nowhere && t.part && !t.compiles(t.profiled[frames[0].name].file) {
 		t.elsewhere = saturating.Add(t.elsewhere, n)
 		return
 	}
@@ -330,7 +346,7 @@ func (t *counting) count(frames []frame, n uint64) {
 	t.sum.add(reason, n)
 }
 
-// compiles reports whether a path in the profile is the path of one of the sources.
+// compiles reports whether one of the compiled sources has a path that is in the profile.
 func (t *counting) compiles(path string) bool {
 	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
 }
@@ -354,8 +370,8 @@ func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	}
 }
 
-// repeated returns the counts of a function's records that are followed by another count of the
-// same line in the same body.
+// repeated returns the counts that a later count in the same line and the same inlined body
+// follows.
 func repeated(records []profile.Record) map[*profile.Record]bool {
 	again := make(map[*profile.Record]bool)
 	var last []*profile.Record // the latest count of each open body, by depth

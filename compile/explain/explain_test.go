@@ -11,9 +11,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// offlineDump is a shortened dump of GCC 16: main calls outer at line 3, into which small is
-// inlined at its line 2. The profile has small by its name from debug info, and also inlined at
-// line 7, where there is no call.
+// offlineDump is a shortened dump of GCC 16. In it, main calls outer in line 3, and outer contains
+// small, inlined in line 2. The profile has samples of small under its name in debug info, and also
+// of a copy inlined in line 7, where the dump has no call.
 const offlineDump = `
 main is defined in node int main(int, char**)/7
 Node int other(int)/6 not in auto profile (_Z5otheri neither other)
@@ -39,7 +39,7 @@ Matching gimple function int small(int)/5 with auto profile: _Z5outeri:2 main:3 
       1             40 x = 3;
 `
 
-// offlineProfile returns a profile for offlineDump.
+// offlineProfile returns the profile that the compile of offlineDump has read.
 func offlineProfile() *profile.Profile {
 	p := profile.New()
 	var b profile.Body
@@ -176,8 +176,8 @@ func TestLinesDump(t *testing.T) {
 	}
 }
 
-// Dumps and debug info spell the names of functions as their languages do. In C++, parentheses may
-// come before the name.
+// The names of functions are found in dumps of Ada, Fortran and C++, which spell them differently
+// than debug info. In C++, parentheses may come before the name.
 func TestLinesOfOtherLanguages(t *testing.T) {
 	for symbol, test := range map[string]struct{ name, header string }{
 		"__grid_MOD_smooth":  {"smooth", "void smooth (real(kind=4)[0:D.4258] * restrict a, integer(kind=4) & restrict n)"},
@@ -197,8 +197,8 @@ func TestLinesOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// GCC 12 uses the last count of a line for the whole line, and no count of what was inlined in a
-// call with a discriminator.
+// GCC 12 uses the last count of a line for the whole line. It uses no count of a function that was
+// inlined in a call with a discriminator.
 func TestBlocksOfALine(t *testing.T) {
 	p := profile.New()
 	letter := p.AddSymbol(0, "letter")
@@ -325,8 +325,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A static function is not confused with one of the same name in another file. If the profile's
-// file is not compiled, the function may have moved to the other file.
+// A static function is not taken for the function of the same name in another file. Only if the
+// profile's file is not compiled, the function may have moved to the other file.
 func TestNamesakes(t *testing.T) {
 	p := profile.New()
 	var b profile.Body

@@ -10,14 +10,15 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
+// These match parts of a dump: the declaration with which a function begins, and a source position.
 var (
 	dumpHeader = pattern.Of(`^\S.* \(.*\)$`)
 	dumpSource = pattern.Of(`\[([^\[\]:]+):(\d+):\d+(?: discrim (\d+))?\]`)
 )
 
 // readLines reads the dump that GCC 12 to 15 write with -fdump-ipa-afdo-lineno, and stores in c
-// which lines have statements. The dump shows the functions after the profile was read, with the
-// calls that GCC inlined because of it. A function begins with its declaration.
+// which lines have statements. The dump shows each function after GCC has read the profile and has
+// inlined calls because of it. A function begins with its declaration.
 func (c *Code) readLines(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, dumpLine)
@@ -41,7 +42,7 @@ func (c *Code) readLines(r io.Reader) error {
 	return lines.Err()
 }
 
-// addLine stores that a function has a statement at a line of a file.
+// addLine stores that there is a statement at a line of a file, in the code of a function.
 func (c *Code) addLine(function, file string, at place) {
 	l := line{filepath.Base(file), at}
 	c.lines[site{function, l}] = true

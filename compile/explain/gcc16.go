@@ -10,6 +10,7 @@ import (
 // dumpLine limits the length of a line of a dump, in bytes.
 const dumpLine = 1 << 24
 
+// These match lines of a dump of GCC 16.
 var (
 	dumpDefined = pattern.Of(`^(.+) is defined in node `)
 	dumpBody    = pattern.Of(`^Matching gimple function .* with auto profile: (.*\S)`)

@@ -7,9 +7,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A shape is the set of lines of a function that have code, in any of its copies, and of the lines
-// of calls that are inlined in it. A profile has a count for each line, even if it is 0. So an
-// unchanged function has the same shape in the profile and in the debug info of a compile.
+// A shape is the set of lines of a function that have code in any of its copies, and of the lines
+// with calls that are inlined. A profile has a count for each line with code, even if the count is
+// 0. So a function that was not edited has the same shape in the profile and in the debug info of a
+// compile.
 type shape struct {
 	lines       map[int]bool
 	inlined     map[string]map[int]bool // lines of inlined calls, by callee
@@ -17,6 +18,7 @@ type shape struct {
 	alone       bool // one of the copies is not inlined, so it has all lines of the function
 }
 
+// add adds a line with code to the shape.
 func (s *shape) add(line int) {
 	if s.lines == nil {
 		s.lines, s.first, s.last = make(map[int]bool), line, line
@@ -25,6 +27,7 @@ func (s *shape) add(line int) {
 	s.first, s.last = min(s.first, line), max(s.last, line)
 }
 
+// addCall adds the line of an inlined call to the shape.
 func (s *shape) addCall(callee string, line int) {
 	if s.inlined == nil {
 		s.inlined = make(map[string]map[int]bool)
@@ -35,10 +38,11 @@ func (s *shape) addCall(callee string, line int) {
 	s.inlined[callee][line] = true
 }
 
-// border reports whether a line is the function's first or last line, or outside of these.
+// border reports whether a line is the first or the last line of the function, or outside of the
+// function.
 func (s *shape) border(line int) bool { return line <= s.first || line >= s.last }
 
-// shapesOf returns the shapes of all functions in a profile, by name.
+// shapesOf returns the shapes of all functions in a profile, by the name of the function.
 func shapesOf(p *profile.Profile) map[string]*shape {
 	shapes := make(map[string]*shape)
 	eachCount(p, func(frames []frame, r *profile.Record) {
@@ -57,8 +61,8 @@ func shapesOf(p *profile.Profile) map[string]*shape {
 	return shapes
 }
 
-// changes returns the functions that have other shapes in the profile than in all compiles, each
-// with the reason [Edited] or [Declared].
+// changes returns the functions whose shape in the profile differs from their shapes in all
+// compiles, each with the reason [Edited] or [Declared].
 func changes(profiled map[string]*shape, codes []*Code) map[string]Reason {
 	changed := make(map[string]Reason)
 	for name, was := range profiled {
@@ -85,8 +89,9 @@ const (
 	maxMove  = 200 // the largest number of lines by which an edit is assumed to move others
 )
 
-// change compares which lines of a function have code in the profile, s, and in a compile, now. It
-// returns [Edited], [Declared], or [Found] if the function has not changed.
+// change compares the shape s of a function in the profile with the shape now of the function in a
+// compile. It returns [Declared] if all lines have moved by the same number, [Edited] if only some
+// have, and [Found] if the function has not changed.
 func (s *shape) change(now *shape) Reason {
 	if len(s.lines) < minLines {
 		return Found
@@ -101,7 +106,7 @@ func (s *shape) change(now *shape) Reason {
 	return Found
 }
 
-// moved reports whether a call that is inlined in both shapes is at another line now.
+// moved reports whether a call that is inlined in both shapes is in another line now.
 func (s *shape) moved(now *shape) bool {
 	for callee, lines := range s.inlined {
 		there := now.inlined[callee]
@@ -115,8 +120,9 @@ func (s *shape) moved(now *shape) bool {
 	return false
 }
 
-// edited reports whether lines match better if all lines from some line on are moved, or the
-// function ends at another line now. here is the number of lines that match without a move.
+// edited reports whether the function was probably edited: lines match better if all lines after
+// some line are moved, or the function ends in another line now. here is the number of lines that
+// match without a move.
 func (s *shape) edited(now *shape, here int) bool {
 	lines := slices.Sorted(maps.Keys(s.lines))
 	best := here
@@ -139,7 +145,8 @@ func (s *shape) edited(now *shape, here int) bool {
 	return best > here+1 || s.alone && now.alone && s.last != now.last
 }
 
-// common returns how many lines of a shape, moved by a number of lines, are also in the shape now.
+// common returns how many lines of the shape s are lines of the shape now, after they are moved by
+// a number of lines.
 func (s *shape) common(now *shape, by int) int {
 	n := 0
 	for line := range s.lines {

@@ -21,6 +21,7 @@ type Stranger struct {
 // the one that defined the main of the profiled program.
 func (s *Stranger) HasMain() bool { return s.MainHere != "" }
 
+// mainFunction is the name of the function with which programs start.
 const mainFunction = "main"
 
 // findStranger sets e.stranger if the profile seems to be of another program, and otherwise to nil.
@@ -36,7 +37,7 @@ func (e *Explainer) findStranger(profiled map[string]*shape) {
 	})
 	s := &Stranger{Functions: len(profiled)}
 	if main != "" {
-		s.MainThere, s.MainHere = e.mainFile(), main
+		s.MainThere, s.MainHere = e.functions[mainFunction].file, main
 	}
 	if onlyCommon && (main == "" || e.otherMain(profiled[mainFunction], s.MainThere, main)) {
 		e.stranger = s
@@ -50,19 +51,9 @@ func (e *Explainer) has(name string) bool {
 	})
 }
 
-// mainFile returns the path of main's unit in the profile, or "" if unknown.
-func (e *Explainer) mainFile() string {
-	for s := range e.profile.Functions() {
-		if e.profile.SymbolName(s) == mainFunction {
-			return e.profile.UnitPath(e.profile.SymbolUnit(s))
-		}
-	}
-	return ""
-}
-
-// otherMain reports whether the profile's main, which is defined in the file there, is another
-// function than the compile's main, which is defined in the file here. main is its shape in the
-// profile.
+// otherMain reports whether the profile's main is another function than the main of the compiles.
+// there is the file that defines it in the profile, and here the file that defines it in the
+// compiles. main is its shape in the profile.
 func (e *Explainer) otherMain(main *shape, there, here string) bool {
 	if there == "" {
 		return changes(map[string]*shape{mainFunction: main}, e.codes)[mainFunction] == Edited

@@ -64,9 +64,9 @@ var ofPlacement = map[placed.Placement]Reason{
 	placed.Placed: LaidOut, placed.Unchecked: NotChecked, placed.Stale: Stale, placed.Refused: Refused, placed.Unmapped: NoMap,
 }
 
-// A Compiling compiles sources with a layout list, which tells clang the order of the blocks of
-// functions. It compares the order in each object with the list. It writes only into a temporary
-// folder of its own. Its methods may be called concurrently.
+// A Compiling compiles sources with a layout list, by which clang orders the blocks of functions,
+// and compares each object with the list. It writes only into a temporary folder of its own. Its
+// methods may be called concurrently.
 type Compiling struct {
 	// Launcher adds a profile to the compiles, if it has one. A profile on a command line takes
 	// precedence. The Launcher's cache is in the temporary folder.
@@ -107,7 +107,7 @@ func New(path string) (*Compiling, error) {
 // Close removes the temporary folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
 
-// A Compiled has the placement of each function of the layout list in one object file.
+// A Compiled says how clang placed each function of the layout list in one object file.
 type Compiled struct {
 	Name     string // of the source
 	Compiler string
@@ -135,6 +135,8 @@ func (c *Compiling) Compile(ctx context.Context, line *command.Line, source stri
 	return u, nil
 }
 
+// compile compiles the source of u, and stores in u how clang placed the functions of the layout
+// list.
 func (c *Compiling) compile(ctx context.Context, line *command.Line, compiler *toolchain.Compiler, u *Compiled) error {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {
@@ -163,8 +165,8 @@ func (c *Compiling) compile(ctx context.Context, line *command.Line, compiler *t
 	return err
 }
 
-// withProfile adds to argv, which compiles one source of line, the profile that "afdo exec" would
-// add. The profile matters because the numbers of basic blocks depend on it.
+// withProfile returns the command argv, which compiles one source of line, with the profile that
+// "afdo exec" would add. The profile matters because the numbers of basic blocks depend on it.
 func (c *Compiling) withProfile(ctx context.Context, line *command.Line, argv []string) ([]string, error) {
 	l := c.Launcher
 	if line.Profile != "" {
@@ -186,7 +188,7 @@ func (c *Compiling) withProfile(ctx context.Context, line *command.Line, argv []
 	return argv, nil
 }
 
-// A Report says how the compiles of a program together placed the functions of a layout list.
+// A Report says how clang placed the functions of a layout list in all compiles of a program.
 type Report struct {
 	Functions []Function // in the order of the list
 	Units     []Unit
@@ -194,15 +196,15 @@ type Report struct {
 	Elsewhere int // number of functions of the list that no compile defines; they are not in Functions
 }
 
-// A Function says whether a function of a layout list was placed, and in which compile.
+// A Function says whether clang placed a function as the layout list says, and in which compile.
 type Function struct {
 	Name   string
 	Unit   string // source of the compile with this reason, "" if no compile defines the function
 	Reason Reason
 }
 
-// A Unit says how many functions of a layout list one compile defines, and how many of them it
-// placed.
+// A Unit says how many functions of a layout list one compile defines, and how many of them clang
+// placed as the list says.
 type Unit struct {
 	Name      string `json:"unit"` // source
 	Compiler  string `json:"compiler"`
@@ -246,7 +248,8 @@ func (c *Compiling) Report(units []*Compiled, part bool) *Report {
 	return r
 }
 
-// reason returns why the function with the given index in the layout list was placed, or was not.
+// reason returns whether clang placed a function of the layout list as the list says, or why not.
+// The function is given by its index in the list.
 func (u *Compiled) reason(function int) Reason {
 	switch placement := u.placements[function]; {
 	case placement == placed.Absent:

@@ -34,7 +34,7 @@ const SectionsOption = "-fbasic-block-sections"
 // A Placement is the result of comparing one function of a layout list with an object file.
 type Placement int
 
-// The placements. An entry is the part of the layout list that is about the function.
+// The placements. In their comments, the entry is the part of the layout list about the function.
 const (
 	Absent    Placement = iota // the object does not define the function
 	Placed                     // the blocks are placed as the entry says, and their hashes are those in the entry
@@ -48,6 +48,7 @@ const (
 // layout list.
 const FirstWithMap = 17
 
+// mapFlag is the option with which clang writes a block address map into the object.
 const mapFlag = "-fbasic-block-address-map"
 
 // WithWhole adds options to argv, a command line that compiles one source of c, so that clang reads
@@ -87,7 +88,7 @@ func Of(object string, l *list.List) ([]Placement, error) {
 	return placements, nil
 }
 
-// An objectCode has the functions of an object file with their basic blocks.
+// An objectCode has the functions that an object file defines, with the basic blocks of each.
 type objectCode struct {
 	elf       *elf.File
 	blocks    *bbmap.Map                 // block address map, nil if there is none
@@ -160,8 +161,8 @@ func (o *objectCode) symbols() (map[codePlace][]string, error) {
 	return names, nil
 }
 
-// readMap reads the block address map and stores the blocks of each function under the function's
-// symbols.
+// readMap reads the block address map, and stores the blocks of each function under all names that
+// the function has in symbols.
 func (o *objectCode) readMap(symbols map[codePlace][]string) error {
 	for one, err := range o.blocks.Functions() {
 		if err != nil {
@@ -194,7 +195,7 @@ func (o *objectCode) find(names []string) *objectFunction {
 	return nil
 }
 
-// placement compares the entry of one function in the layout list with the compiled function.
+// placement compares a compiled function with its entry in the layout list.
 func (o *objectCode) placement(f *list.Function) Placement {
 	compiled := o.find(f.Names)
 	switch {
@@ -221,8 +222,8 @@ func (f *objectFunction) differs(entry *list.Function) bool {
 	})
 }
 
-// lacksBlocks reports whether the layout list's entry has a block that the compiled function does
-// not have.
+// lacksBlocks reports whether the entry of the function in the layout list has a block that the
+// compiled function does not have.
 func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	return slices.ContainsFunc(slices.Concat(entry.Clusters...), func(b list.Block) bool {
 		_, ok := f.hashes[b.ID]
@@ -230,8 +231,9 @@ func (f *objectFunction) lacksBlocks(entry *list.Function) bool {
 	})
 }
 
-// follows reports whether the compiled function has the blocks of each cluster in the layout list's
-// entry next to each other and in the same order. It is true for an entry without clusters.
+// follows reports whether clang has placed the blocks of the function as its entry in the layout
+// list says: the blocks of each cluster are next to each other, in the order of the cluster. It is
+// true for an entry without clusters.
 func (f *objectFunction) follows(entry *list.Function) bool {
 	for _, cluster := range entry.Clusters {
 		var ids []uint32
@@ -249,7 +251,7 @@ func (f *objectFunction) follows(entry *list.Function) bool {
 // distributed ThinLTO.
 const BackEndOption = "-fthinlto-index="
 
-// hasSections reports whether clang supports [SectionsOption] for a target triple.
+// hasSections reports whether clang accepts [SectionsOption] when it compiles for a target triple.
 func hasSections(target string) bool {
 	machine, system, _ := strings.Cut(target, "-")
 	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")
