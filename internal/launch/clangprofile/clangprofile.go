@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Format is a group of profile formats that the launcher handles in the same way for clang.
+// A Format is a kind of profile, of those that the launcher has to distinguish for clang.
 type Format uint8
 
 const (
@@ -44,7 +44,7 @@ func FormatOf(path string) (format Format, err error) {
 }
 
 // withStream opens a file and calls use with its decompressed content. plain is true if the file is
-// a regular file and not compressed, so that other code may open it by its path.
+// a regular file and not compressed, so that its content can also be read by opening its path.
 func withStream(path string, use func(f *unpack.Stream, plain bool) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -144,6 +144,7 @@ func (p *Profile) WriteSlice(w io.Writer, text *slice.Text, sources []string) (f
 	return functions, err
 }
 
+// writeSamples writes the slice of a sample profile, with the functions whose names wanted accepts.
 func (p *Profile) writeSamples(w io.Writer, wanted func(string) bool) (int, error) {
 	s, err := p.samples.Slice(wanted)
 	if err != nil {
@@ -155,6 +156,8 @@ func (p *Profile) writeSamples(w io.Writer, wanted func(string) bool) (int, erro
 	return s.NumFunctions(), s.Write(w)
 }
 
+// writeCounts writes the slice of an instrumentation profile, with the functions whose names wanted
+// accepts.
 func (p *Profile) writeCounts(w io.Writer, wanted func(string) bool) (int, error) {
 	s, err := p.counts.Slice(func(name string) bool { return wanted(instrprof.Symbol(name)) })
 	if err != nil {

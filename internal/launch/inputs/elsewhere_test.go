@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// checkout writes the same files into a folder, one after the other long ago.
+// checkout writes the same files into a folder in each call. Their times are long ago, one after
+// the other.
 func checkout(t *testing.T, dir string) {
 	old := time.Now().Add(-time.Hour)
 	for name, text := range map[string]string{
@@ -32,8 +33,8 @@ func checkout(t *testing.T, dir string) {
 	}
 }
 
-// What is known of one checkout is known of another, at another path, that says the same, and of no
-// other one.
+// The cached inputs of a command in one checkout are used in another checkout with the same files
+// at another path, and in no other one.
 func TestInputsElsewhere(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	compiler, err := toolchain.Find(t.Context(), command.Parse([]string{gcc}, t.TempDir()), nil)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-afdo/afdo/compile/slice"
 	"github.com/go-afdo/afdo/internal/command"
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
@@ -35,8 +36,9 @@ type Inputs struct {
 	uncertain bool        // a file may have changed while it was read
 }
 
-// Text returns the identifiers in the preprocessed sources. It decodes them if they come from the
-// cache, since most compiles need only [record.Record.Sum].
+// Text returns the identifiers in the preprocessed sources. If they come from the cache, it decodes
+// them in each call. Most compiles do not call it, because they need only their hash,
+// [record.Record.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
@@ -120,8 +122,8 @@ type finder struct {
 }
 
 // keys returns two cache keys for the inputs of the command. here is different for any two commands
-// that may include different files. anywhere is the same for this command in other checkouts and
-// folders, so that they share the last record.
+// that may include different files. anywhere leaves out the path of the checkout, so it is the same
+// for this command in another checkout. Checkouts with the same files share a record by it.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
 	if f.Mentions(Native) {
@@ -219,7 +221,8 @@ func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (te
 }
 
 // precompiledIn returns the precompiled headers that GCC would read, according to the #pragma lines
-// in preprocessed text. The keys are the paths of the headers.
+// in preprocessed text. The keys are the paths of the headers, and the values are the paths of the
+// precompiled files.
 func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 	if f.Clang {
 		return nil
@@ -232,7 +235,7 @@ func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 		}
 		text = text[at+len(pragma):]
 		line, _, _ := bytes.Cut(text, []byte{'\n'})
-		file := unescape(string(bytes.TrimSuffix(line, []byte{'"'})))
+		file := string(cpp.Unescaped(nil, bytes.TrimSuffix(line, []byte{'"'})))
 		header, folder := strings.CutSuffix(filepath.Dir(file), ".gch")
 		if !folder {
 			header = strings.TrimSuffix(file, ".gch")
@@ -244,8 +247,9 @@ func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 	}
 }
 
-// newerHeader returns a header file that was changed after the precompiled header with its content
-// was made, or "" if there is none. GCC does not check this: it compiles the old content.
+// newerHeader returns a header file that was changed after it was precompiled, or "" if there is
+// none. GCC does not check this, and compiles the old content. precompiled is the result of
+// precompiledIn, and text is the preprocessed source without precompiled headers.
 func (f *finder) newerHeader(text []byte, precompiled map[string]string) string {
 	for header, file := range precompiled {
 		made, err := os.Stat(f.Path(file))
@@ -275,8 +279,7 @@ func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, arg
 	return f.run(ctx, nil, args)
 }
 
-// run is [Run] with an observer, which collects the paths that the compiler looks up. The observer
-// may be nil.
+// run is [Run] with an observer, which collects the paths that the compiler looks up, or nil.
 func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {
@@ -300,7 +303,7 @@ func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) 
 // sources are smaller.
 const usualText = 4 << 20
 
-// FirstError returns the first line with an error in a compiler's messages, or "".
+// FirstError returns the first line of a compiler's messages that contains an error, or "".
 func FirstError(said []byte) string {
 	for line := range bytes.Lines(said) {
 		if bytes.Contains(line, []byte("error: ")) {
@@ -338,8 +341,9 @@ func takesForC(said []byte) bool {
 	return found
 }
 
-// dropsUnused reports whether GCC drops inline functions that nothing calls: its output with -v has
-// none of the options that keep them, or may keep them.
+// dropsUnused reports whether GCC drops inline functions that nothing calls. said is GCC's output
+// with -v. The result is false if it contains an option with which GCC keeps such functions, or may
+// keep them.
 func dropsUnused(said []byte) bool {
 	return !slices.ContainsFunc([]string{"-fkeep-inline-functions", "-fopenmp", "-fopenacc", "-fplugin"}, func(option string) bool {
 		return bytes.Contains(said, []byte(option))

@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A project is a folder with a compiler that preprocesses to what the file text says.
+// A project is a folder with a compiler whose preprocessor prints the content of the file text.
 type project struct {
 	*testing.T
 	dir   string
@@ -40,7 +40,7 @@ func (p *project) write(name, text string) {
 	require.NoError(p, os.Chtimes(path, p.now, p.now))
 }
 
-// find finds the inputs of a command and returns them with the number of questions so far.
+// find finds the inputs of a command. It also returns how often the compiler has run so far.
 func (p *project) find(args ...string) (*Inputs, int) {
 	p.Helper()
 	testenv.Settle()
@@ -54,7 +54,7 @@ func (p *project) find(args ...string) (*Inputs, int) {
 	return in, len(testenv.Asked(p.T, p.dir)) - 2
 }
 
-// defines says which of some functions a slice for the inputs has.
+// defines returns those of the given functions that a slice for the inputs contains.
 func defines(t *testing.T, in *Inputs, names ...string) (defined []string) {
 	text, err := in.Text()
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestFindInputs(t *testing.T) {
 	assert.True(t, in.Reused)
 }
 
-// A file that changes while the compiler reads it is not taken for known.
+// The inputs of a compile are not cached if a file changes while the compiler reads it.
 func TestInputsChanging(t *testing.T) {
 	p := newProject(t)
 	p.write("a.c", "")
@@ -182,7 +182,7 @@ func TestPreprocessedInputs(t *testing.T) {
 	assert.Equal(t, []string{"b.c", "a.i"}, in.Files)
 }
 
-// TestRealInputs lets the machine's own compiler preprocess.
+// TestRealInputs finds inputs with the machine's own compiler.
 func TestRealInputs(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	dir := t.TempDir()

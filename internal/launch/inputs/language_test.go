@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// TestTakesForC asks compilers.
+// TestTakesForC runs compilers with options that select a language.
 func TestTakesForC(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a b.c", "b.cc", "c.c"} {
@@ -64,7 +64,7 @@ func TestTakesForC(t *testing.T) {
 	assert.True(t, takesForC([]byte(" C:\\x\\cc1.exe -E x\n /x/cc1 -E y\n")) || filepath.Separator == '/')
 }
 
-// Options with which GCC keeps functions that nothing calls come through to what it runs.
+// The output of GCC with -v contains the options with which GCC keeps functions that nothing calls.
 func TestDropsUnused(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "a.c")
 	require.NoError(t, os.WriteFile(source, []byte("int x;\n"), 0o600))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/go-afdo/afdo/internal/cpp"
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
@@ -62,7 +63,7 @@ func markersIn(text []byte) iter.Seq2[string, []byte] {
 // parseMarker parses a line marker. It returns false for other lines, and for markers of
 // pseudo-files such as <command-line>.
 func parseMarker(line []byte) (name string, flags []byte, ok bool) {
-	if len(line) < len(`# 1 "x"`) || line[0] != '#' || line[1] != ' ' || !isDigit(line[2]) {
+	if len(line) < len(`# 1 "x"`) || line[0] != '#' || line[1] != ' ' || !cpp.IsDigit(line[2]) {
 		return "", nil, false
 	}
 	_, rest, _ := bytes.Cut(line, []byte{'"'})
@@ -70,34 +71,12 @@ func parseMarker(line []byte) (name string, flags []byte, ok bool) {
 	if end <= 0 || rest[0] == '<' {
 		return "", nil, false
 	}
-	return unescape(string(rest[:end])), rest[end+1:], true
+	return string(cpp.Unescaped(nil, rest[:end])), rest[end+1:], true
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// unescape replaces the escape sequences of a C string literal.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var out []byte
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] != '\\' || i+1 == len(s):
-			out = append(out, s[i])
-		case i+3 < len(s) && '0' <= s[i+1] && s[i+1] <= '3': // three octal digits
-			out = append(out, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
-			i += 3
-		default:
-			i++
-			out = append(out, s[i])
-		}
-	}
-	return string(out)
-}
-
-// macroOption matches a #pragma that changes predefined macros for the following code: one that
-// selects instructions, the level of optimisation, inlining, or rules of floating point.
+// macroOption matches a #pragma that changes macros which the compiler predefines for the code
+// after it. Such a #pragma selects instructions, the level of optimisation, inlining, or rules of
+// floating point.
 var macroOption = pattern.Of(`^#pragma GCC (target|optimize.*([O0-9]|math|nans|zeros|inline))`)
 
 // changesOptions reports whether preprocessed text has a #pragma, outside of system headers, that

@@ -11,7 +11,7 @@ func TestMarkers(t *testing.T) {
 	assert.Equal(t, []string{"src/a.c", "/b\\c/ä.h", "/usr/include/x.h", "/usr/include/y.h"}, m)
 }
 
-// The files below a header are the header and what it includes.
+// filesBelow returns a header and the files that it includes, and no others.
 func TestFilesBelow(t *testing.T) {
 	text := []byte("# 0 \"a.c\"\n# 1 \"b.h\" 1\n# 1 \"h.h\" 1\n# 1 \"c.h\" 1 3 4\n# 2 \"h.h\" 2\n# 3 \"b.h\" 2\n# 1 \"d.h\" 1\n# 4 \"b.h\" 2\n# 5 \"a.c\" 2\n")
 	assert.Equal(t, []string{"h.h", "c.h"}, filesBelow(text, "h.h"))
@@ -32,7 +32,7 @@ func FuzzMarkers(f *testing.F) {
 	})
 }
 
-// TestChangesOptions checks that only a #pragma of the user's own files counts.
+// TestChangesOptions checks that a #pragma in a system header does not count.
 func TestChangesOptions(t *testing.T) {
 	for text, want := range map[string]bool{
 		"# 1 \"a.c\"\n#pragma GCC target(\"avx2\")\nint f(void);\n":                                          true,

@@ -20,7 +20,8 @@ func newRealProject(t *testing.T) *project {
 	return p
 }
 
-// TestQuestions asks the real compiler for headers that come and go.
+// TestQuestions creates and removes headers for which a source asks with __has_include and in other
+// ways. The cached inputs are used exactly as long as the compiler would get the same answers.
 func TestQuestions(t *testing.T) {
 	for name, ask := range map[string]string{
 		"angle":    "#if __has_include(<new.h>)\n",
@@ -67,8 +68,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// A warning that a source turns off is no error either when it is preprocessed, where GCC does not
-// heed the #pragma.
+// With -Werror, a warning that a source turns off is no error in the preprocessor, either, although
+// GCC's preprocessor ignores the #pragma for that.
 func TestIgnoredWarnings(t *testing.T) {
 	p := newRealProject(t)
 	p.write("a.c", "#pragma GCC diagnostic ignored \"-Wundef\"\n#if NOT_DEFINED\n#endif\n#warning x\nint f(void) { return 1; }\n")

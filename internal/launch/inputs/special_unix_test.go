@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Line markers may name FIFOs, devices and huge files. None of them is read, and their absence from
-// the inputs does not stop the compile.
+// Line markers may name FIFOs, devices and huge files. These are not read, and are no reason to
+// compile without a slice.
 func TestInputsOfSpecialFiles(t *testing.T) {
 	p := newProject(t)
 	p.write("a.c", "#line 1 \"fifo\"\n")

@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A compiles is a folder with a source, its header and a profile, and a launcher for it.
+// A compiles is a folder with a source, a header and a profile, with a launcher for compiles of the
+// source.
 type compiles struct {
 	t    *testing.T
 	dir  string
@@ -67,7 +68,8 @@ func (c *compiles) prepare() *driver.Plan {
 	return nil
 }
 
-// A plan is found as long as the launcher would make it again.
+// The cached plan of a command is found until something changes with which the launcher might make
+// another plan.
 func TestFind(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	c := newCompiles(t, "gcc")
@@ -121,7 +123,7 @@ func TestFind(t *testing.T) {
 	expect(false, "the inputs are unknown")
 }
 
-// A command is counted once, whoever finds its plan.
+// The statistics count a command once, whether the launcher or Find has made its plan.
 func TestFindCounts(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	c := newCompiles(t, "gcc")
@@ -141,7 +143,8 @@ func TestFindCounts(t *testing.T) {
 	assert.Fail(t, "not counted")
 }
 
-// Commands whose plan depends on more than a plan lists have none.
+// The plan of a command is not cached if it depends on something that is not checked when the plan
+// is used again.
 func TestNotKept(t *testing.T) {
 	gcc := testenv.Tool(t, "gcc")
 	for _, argv := range [][]string{{"nice", gcc}, {gcc, "@options"}, {gcc, "-DX=\"@\"", "-O0"}} {

@@ -21,9 +21,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/store"
 )
 
-// A Plan is a prepared compiler command that reads the slice beside its object, together with
-// everything that the command depends on. A plan is cached only if the launcher had no message for
-// the user.
+// A Plan is a compiler command that the launcher has prepared, with everything that the command
+// depends on. The command reads the slice beside its object. A plan is cached only if the launcher
+// had no message for the user.
 type Plan struct {
 	Command []string // command line as the user gave it
 	Dir     string   // in which the command runs, an absolute path
@@ -141,11 +141,11 @@ func ParentLauncher() string {
 	return ""
 }
 
-// form is the version of the encoding of plans, and the first number of each. Change it whenever
-// the other fields change.
+// form is the version of the encoding of plans, and the first number of each encoded plan. Change
+// it whenever the encoding changes.
 const form = 2
 
-// encode encodes the plan, a prepared compiler command.
+// encode encodes the plan for the cache.
 func (p *Plan) encode() []byte {
 	var e record.Encoder
 	e.Uint(form)
@@ -161,8 +161,7 @@ func (p *Plan) encode() []byte {
 	return e.Data
 }
 
-// decodePlan returns the plan, a prepared compiler command, that encode has encoded. It returns nil
-// if the data is malformed.
+// decodePlan decodes what [Plan.encode] returned. It returns nil if the data is malformed.
 func decodePlan(data []byte) *Plan {
 	d := record.Decoder{Buffer: decode.Buffer{Data: data}}
 	if d.ULEB() != form {

@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
-// A plan reads back the same, and one that is cut before its files is none.
+// A plan is the same after encoding and decoding. Data that ends before the list of files is
+// refused.
 func TestEncode(t *testing.T) {
 	p := &Plan{
 		Command: []string{"gcc", "", "-c"}, Dir: "/d", Argv: []string{"gcc", "-fauto-profile=a"}, Env: []string{},
@@ -31,7 +32,7 @@ func TestEncode(t *testing.T) {
 	assert.Nil(t, decodePlan(p.encode()), "nothing to run")
 }
 
-// The key depends on all variables that the launcher reads itself.
+// The cache key of a command depends on all environment variables that the launcher itself reads.
 func TestVariables(t *testing.T) {
 	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\("([A-Z_]+)"`)
 	found := 0

@@ -4,6 +4,7 @@ package planned
 
 import "time"
 
+// begin is the time when this process started, or a little later.
 var begin = time.Now()
 
 // ProcessorTime returns how long this process has run. Not all systems report its processor time.

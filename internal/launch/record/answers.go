@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/binary"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/trace"
 )
 
-// A looker collects the current states of the paths that a command has looked up, for the command's
-// record.
+// A looker finds out the present states of the paths that a command has looked up, and adds them to
+// the command's record.
 type looker struct {
 	*Record
 	cache  *store.Store
@@ -28,7 +27,7 @@ type looker struct {
 	near   map[string]string   // cache of nearest, by folder
 	linked map[string]bool     // paths that links has checked
 	absent map[string][]string // names that do not exist, by the nearest folder that exists
-	ids    map[string]uint64   // index in Folders, by device and inode
+	ids    map[[2]int64]uint64 // index in Folders, by device and inode
 }
 
 // Add puts the current states of the paths that a command has looked up into the command's record.
@@ -36,7 +35,7 @@ type looker struct {
 // in which it ran. Add reports whether no state has changed since start, when the command began.
 func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[string]trace.Use, start time.Time) bool {
 	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, BufferSize), near: make(map[string]string),
-		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[string]uint64)}
+		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[[2]int64]uint64)}
 	known := make(map[string]bool)
 	for _, name := range files {
 		known[name] = true
@@ -71,8 +70,8 @@ func isOfSystem(path string) bool {
 	})
 }
 
-// file returns the state of a file that the command has opened. It clears l.sure if the file has
-// changed since the command began.
+// file returns the state of a file that the command has opened. If the file has changed since the
+// command began, it sets l.sure to false.
 func (l *looker) file(name string) File {
 	f, changed := LookAt(l.dir, name)
 	hashed := f.hash(l.cache, l.dir, l.buf) // in any case, since other entries of the cache have a key of contents
@@ -105,9 +104,9 @@ func (l *looker) lookup(path string, use trace.Use) {
 	}
 }
 
-// tieCopies makes the record hold only for the present states of files that have the same content
-// as another file. Whether a compiler takes two such files for one, after #pragma once or #import,
-// depends on their times (GCC) or inodes (clang).
+// tieCopies changes the record so that it holds only for the present states of those files that
+// have the same content as another file. A compiler may regard two such files as one, after #pragma
+// once or #import. That depends on their times (GCC) or inodes (clang).
 func (l *looker) tieCopies() {
 	copies := make(map[uint64][]*File)
 	for _, files := range [][]File{l.Inputs, l.Others} {
@@ -145,15 +144,15 @@ func status(path string) (info fs.FileInfo, mode uint64, err error) {
 	return info, uint64(info.Mode() | link), nil
 }
 
-// number returns the index of the first recorded folder that is the same directory as the one of
-// info, such as by a symbolic link. If there is none, it returns own, the index that the folder of
-// info will have.
+// number returns the index in the record of the first folder that is the same directory as the one
+// of info, for example by a symbolic link. If there is none, it returns own, the index that this
+// folder will have.
 func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	id := identity(info)
 	if id == nil {
 		return uint64(own)
 	}
-	key := string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(id[0])), uint64(id[1])))
+	key := [2]int64(id)
 	first, ok := l.ids[key]
 	if !ok {
 		first = uint64(own)
@@ -167,7 +166,7 @@ func (l *looker) number(info fs.FileInfo, own int) uint64 {
 // were. The last check is needed because a compiler searches a folder only once if two paths lead
 // to it.
 func (r *Record) foldersHold(dir string) bool {
-	l := looker{ids: make(map[string]uint64)}
+	l := looker{ids: make(map[[2]int64]uint64)}
 	for i := range r.Folders {
 		f := &r.Folders[i]
 		info, mode, err := status(PathIn(dir, f.Path))
@@ -188,10 +187,11 @@ func hashOfNames(folder string) uint64 {
 	return max(1, h.Sum64())
 }
 
-// maxLinks is how many symbolic links missing follows for one path. Linux follows as many.
+// maxLinks limits the symbolic links that [looker.missing] follows for one path. Linux follows as
+// many.
 const maxLinks = 40
 
-// links records the symbolic links in a path, and those in the paths to which they lead.
+// links records the symbolic links in a path, and those in the paths to which these links lead.
 func (l *looker) links(path string) {
 	for end := 1; end <= len(path); end++ {
 		if end < len(path) && !os.IsPathSeparator(path[end]) {

@@ -21,6 +21,7 @@ func WholeEnvironment() uint64 {
 	})
 }
 
+// hashOfEnvironment returns a hash of the environment variables that wanted accepts. It is never 0.
 func hashOfEnvironment(wanted func(name string) bool) uint64 {
 	settings := os.Environ()
 	settings = slices.DeleteFunc(settings, func(setting string) bool {

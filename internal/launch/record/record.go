@@ -69,13 +69,13 @@ type Watched struct {
 	Missing []string
 }
 
-// appeared reports whether one of the missing names now exists in the folder, whose state has
-// changed to state. slow is true if the check was expensive.
+// appeared reports whether one of the missing names exists now. state is the new state of the
+// folder, which has changed since the record was made. slow is true if the check was expensive.
 //
-// It lists the folder instead of looking up each name, since a source with many includes misses
-// hundreds of names in each folder that is searched early. Some systems ignore case, or treat
-// different encodings of a letter outside ASCII as equal. So a name that may be in the list is
-// looked up after all.
+// It lists the folder instead of looking up each name, because a source with many includes misses
+// hundreds of names in each folder that is searched early. Some systems ignore case, or regard
+// different encodings of a letter outside ASCII as equal. So it looks up a name that may be in the
+// list.
 func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := PathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
@@ -86,10 +86,10 @@ func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	return found, err != nil || len(there) >= longListing
 }
 
-// longListing is the number of names from which a folder counts as expensive to list. Then it pays
-// to store its new state in the cache, so that the next compile need not list it: listing takes 0.3
-// us per name, storing 125 us. In smaller folders it does not pay, because a folder of objects gets
-// a new state with every compile.
+// longListing is the number of names from which on listing a folder counts as expensive. Then the
+// folder's new state is stored in the cache, so that the next compile need not list it. Listing
+// takes 0.3 us per name, and storing 125 us. For smaller folders storing does not pay, because a
+// folder of objects gets a new state with every compile.
 const longListing = 400
 
 // A listing contains the names in a folder, in lower case, at the time when the folder had the
@@ -159,8 +159,8 @@ const MaxSource = 256 << 20
 // hundreds of files, so they share one buffer to save memory.
 const BufferSize = 64 << 10
 
-// LookInto sets Content to the hash of the file's content, which it reads through a buffer. It
-// returns false if the file has been changed since its state was taken.
+// LookInto reads the file through the buffer buf and sets Content to the hash of its content. It
+// returns false if the file has changed since its state was taken.
 func (in *File) LookInto(dir string, buf []byte) bool {
 	path := PathIn(dir, in.Path)
 	f, info, err := files.Open(path)
@@ -185,8 +185,7 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 // large files.
 const largeFile = 1 << 20
 
-// hash does the same as LookInto. If the file is large, it takes the hash from the cache if
-// possible.
+// hash does the same as LookInto, but takes the hash of a large file from the cache if possible.
 func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	if in.Size < largeFile {
 		return in.LookInto(dir, buf)
@@ -203,8 +202,8 @@ func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	return true
 }
 
-// sameContent reports whether a file whose state has changed to now, as after a checkout, still has
-// its recorded content. If so, the record gets the new state.
+// sameContent reports whether a file with a new state, now, still has its recorded content, as
+// after a new checkout. If so, the record gets the new state.
 func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte) bool {
 	if in.Content == 0 || in.Size != now.Size || !now.hash(cache, dir, buf) || now.Content != in.Content {
 		return false
@@ -222,6 +221,8 @@ func PathIn(dir, path string) string {
 	return dir + string(filepath.Separator) + path
 }
 
+// Exists reports whether there is a file or folder at a path. A relative path begins at the folder
+// dir.
 func Exists(dir, path string) bool {
 	_, err := os.Stat(PathIn(dir, path))
 	return err == nil
@@ -365,16 +366,19 @@ func Decode(data []byte, at Root) (*Record, bool) {
 	return r, d.Err == nil
 }
 
-// An Encoder encodes numbers and strings one after the other. The zero Encoder has none.
+// An Encoder encodes numbers and strings one after the other. The zero Encoder is ready to use.
 type Encoder struct {
 	Data []byte // the result
 	root Root
 }
 
+// Uint appends a number.
 func (e *Encoder) Uint(v uint64) { e.Data = binary.AppendUvarint(e.Data, v) }
 
+// path appends a path, without the root of the checkout.
 func (e *Encoder) path(path string) { e.String(e.root.Without(path)) }
 
+// input appends the state of a file.
 func (e *Encoder) input(in File) {
 	e.path(in.Path)
 	e.Uint(in.State)
@@ -382,11 +386,13 @@ func (e *Encoder) input(in File) {
 	e.Uint(in.Content)
 }
 
+// String appends a string.
 func (e *Encoder) String(s string) {
 	e.Uint(uint64(len(s)))
 	e.Data = append(e.Data, s...)
 }
 
+// Strings appends a list of strings.
 func (e *Encoder) Strings(list []string) {
 	e.Uint(uint64(len(list)))
 	for _, s := range list {
@@ -394,7 +400,7 @@ func (e *Encoder) Strings(list []string) {
 	}
 }
 
-// A Decoder decodes what an [Encoder] has encoded, in the same order. Its first fault is Err.
+// A Decoder decodes what an [Encoder] has encoded, in the same order. Err is the first error.
 type Decoder struct {
 	decode.Buffer
 	root Root
@@ -406,6 +412,7 @@ func (d *Decoder) count() int {
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
+// input decodes the state of a file.
 func (d *Decoder) input() File {
 	return File{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
@@ -421,8 +428,10 @@ func (d *Decoder) path() string {
 	return path
 }
 
+// String decodes a string.
 func (d *Decoder) String() string { return string(d.Take(d.ULEB(), "a string")) }
 
+// Strings decodes a list of strings.
 func (d *Decoder) Strings() []string {
 	list := make([]string, 0, d.count())
 	for range cap(list) {
@@ -449,7 +458,7 @@ func RootOf(dir string) Root {
 	return Root(strings.TrimSuffix(dir, separator))
 }
 
-// rootMark replaces the root in an encoded path. No path contains a zero byte.
+// rootMark replaces the root of the checkout in an encoded path. No path contains a zero byte.
 const rootMark = "\x00"
 
 // Without replaces the root at the beginning of a path by rootMark. It returns other paths

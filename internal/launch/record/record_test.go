@@ -29,7 +29,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Only the mark of the root has a zero byte.
+// A record is refused if a path in it has a zero byte other than the mark that replaces the root.
 func TestRecordPathWithZero(t *testing.T) {
 	_, ok := Decode((&Record{Inputs: []File{{"\x00\x00a.c", 1, 2, 3}}}).Encode(), "")
 	assert.False(t, ok)

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A folder that is watched tells when something comes that leads to a file, and nothing else.
+// Watched.appeared reports that a missing name exists if something is created that leads to a file,
+// and does not report anything else that is created.
 func TestAppeared(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "inc"), 0o777))
@@ -46,7 +47,8 @@ func TestAppeared(t *testing.T) {
 	assert.False(t, appeared("inc"), "the folder is gone")
 }
 
-// A folder with few names may get a new state with every compile, which is not worth storing.
+// The new state of a folder with few names is not worth storing, because it may change with every
+// compile.
 func TestRenewed(t *testing.T) {
 	dir := t.TempDir()
 	r := &Record{Watched: []Watched{{Look(dir, "."), []string{"a.h"}}}}
@@ -61,14 +63,14 @@ func TestRenewed(t *testing.T) {
 	assert.False(t, r.Holds(nil, dir))
 }
 
-// isThere reports whether a file system finds a file under another name.
+// isThere reports whether the file system finds the file written under the name asked.
 func isThere(t *testing.T, written, asked string) bool {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, written), nil, 0o666))
 	return Exists(dir, asked)
 }
 
-// A file is looked into only as long as it is the one that was looked at, and never a folder.
+// LookInto fails for folders, and for a file that was replaced after its state was taken.
 func TestLookInto(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), []byte(text), 0o666)) }
@@ -87,8 +89,8 @@ func TestLookInto(t *testing.T) {
 	assert.False(t, gone.LookInto(dir, buf))
 }
 
-// TestAddChanged checks that a record that cannot be kept, because a file has just changed, has the
-// file's content nevertheless. Other entries of the cache have a key with Record.State.
+// If a file has just changed, Add reports that the record must not be cached. The record still has
+// the hash of the file's content, because other cache keys contain Record.State.
 func TestAddChanged(t *testing.T) {
 	dir := t.TempDir()
 	state := func(text string) uint64 {

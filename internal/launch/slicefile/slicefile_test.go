@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/command"
 )
 
-// The path of a slice does not say where a checkout is, and always leads to the object's folder.
+// The path of a slice does not contain the folder of the checkout, and always leads to the folder
+// of the object.
 func TestPath(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no symbolic links here")

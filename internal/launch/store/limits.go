@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -9,15 +8,15 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// The limits of a cache, unless $AFDO_CACHE_SIZE and $AFDO_CACHE_DAYS set others.
+// These are the limits of a cache if $AFDO_CACHE_SIZE and $AFDO_CACHE_DAYS are not set.
 const (
 	defaultSize = 1 << 30
 	defaultDays = 30
 )
 
-// ErrSetting matches the errors for an AFDO_CACHE_SIZE that is not a size, and for an
-// AFDO_CACHE_DAYS that is not a number of days.
-var ErrSetting = errors.New("no such limit")
+// ErrSetting is wrapped by the errors for an AFDO_CACHE_SIZE that is not a size, and for an
+// AFDO_CACHE_DAYS that is not a number of days. It wraps [ErrNone].
+var ErrSetting = fmt.Errorf("%w", ErrNone)
 
 // OpenLimited is [OpenStore] for a cache with limits: $AFDO_CACHE_SIZE, in bytes or with the suffix
 // K, M or G, and $AFDO_CACHE_DAYS, the number of days for which an unused file is kept. Its errors
@@ -25,11 +24,11 @@ var ErrSetting = errors.New("no such limit")
 func OpenLimited(dir string) (*Store, error) {
 	size, err := setting("AFDO_CACHE_SIZE", defaultSize)
 	if err != nil {
-		return nil, settingError{fmt.Errorf("AFDO_CACHE_SIZE: %w", err)}
+		return nil, fmt.Errorf("%w: AFDO_CACHE_SIZE: %w", ErrSetting, err)
 	}
 	days, err := setting("AFDO_CACHE_DAYS", defaultDays)
 	if err != nil || days > 1<<16 {
-		return nil, settingError{fmt.Errorf("AFDO_CACHE_DAYS: %q: want a number of days", os.Getenv("AFDO_CACHE_DAYS"))}
+		return nil, fmt.Errorf("%w: AFDO_CACHE_DAYS: %q: want a number of days", ErrSetting, os.Getenv("AFDO_CACHE_DAYS"))
 	}
 	s, err := OpenStore(dir)
 	if err != nil {
@@ -48,14 +47,6 @@ func setting(name string, otherwise int64) (int64, error) {
 	}
 	return lines.ParseSize(text)
 }
-
-// A settingError is the error for an invalid AFDO_CACHE_SIZE or AFDO_CACHE_DAYS. It matches
-// [ErrNone] and [ErrSetting].
-type settingError struct{ error }
-
-func (e settingError) Error() string { return ErrNone.Error() + ": " + e.error.Error() }
-
-func (settingError) Is(target error) bool { return target == ErrNone || target == ErrSetting }
 
 // TrimNowAndThen removes files so that the cache keeps its limits, unless that was done within the
 // last hour.

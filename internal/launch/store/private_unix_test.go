@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A link is followed if it is the user's own, such as one to a larger disk, and not if somebody
-// else has put it there.
+// The cache folder may be a symbolic link that belongs to the user, for example to a larger disk,
+// but not one that somebody else has made.
 func TestPrivateLink(t *testing.T) {
 	target, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Chmod(target, 0o700))
@@ -24,7 +24,8 @@ func TestPrivateLink(t *testing.T) {
 	require.ErrorContains(t, MakePrivate(link), "another user")
 }
 
-// A store whose folders are open to other users is not used, because plans in it are executed.
+// A store is refused if other users can write to one of its folders, because the launcher executes
+// the cached commands.
 func TestPrivateKinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, folder string)

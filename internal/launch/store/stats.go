@@ -47,6 +47,7 @@ type Count struct {
 	File string // source file, if the count is of a single command
 }
 
+// add adds the numbers of another count.
 func (c *Count) add(d Count) {
 	c.Times += d.Times
 	c.Bytes += d.Bytes
@@ -78,9 +79,10 @@ func (c *Count) worthTelling() bool {
 
 // The statistics are a text file with one line per Count. The fields of a line are separated by
 // tabs: outcome, reason, times, bytes, nanoseconds, how often the preprocessor ran, bytes of
-// slices, bytes of profiles, and the quoted path of the source. Each run appends one line. A run
-// that finds the file long replaces the lines by their sums, which have no source. After the sums
-// follow at most maxFiles lines with 0 times, each for a source that the statistics should name.
+// slices, bytes of profiles, and the quoted path of the source. Each run appends one line. If the
+// file has become long, a run replaces the lines by their sums, which have no source. After the
+// sums it writes a line with 0 times for each source that the statistics should name, but at most
+// maxFiles lines.
 const maxFiles = 500
 
 // maxStats is the size in bytes of the statistics file from which its lines are replaced by sums.
@@ -193,6 +195,7 @@ type tally struct {
 	files  map[string]FileOutcome // last outcome of each source worth naming
 }
 
+// add adds a line of the statistics file to the sums.
 func (t *tally) add(c Count) {
 	if c.File != "" && c.Outcome != UpToDate { // that is what it was the last time
 		delete(t.files, c.File)
@@ -213,6 +216,7 @@ func (t *tally) add(c Count) {
 	t.counts[i].add(c)
 }
 
+// parseCount parses a line of the statistics file.
 func parseCount(line string) (c Count, ok bool) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 9 {

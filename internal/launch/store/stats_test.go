@@ -47,7 +47,7 @@ func TestCacheFolder(t *testing.T) {
 	}
 }
 
-// TestNoCache does without a folder.
+// TestNoCache uses a nil Store, for which there is no folder.
 func TestNoCache(t *testing.T) {
 	var c *Store
 	c.Put(Inputs, "a", []byte("one"))
@@ -64,7 +64,7 @@ func TestNoCache(t *testing.T) {
 	c.TrimNowAndThen()
 }
 
-// age makes the files of a kind older.
+// age makes the cached files of a kind older by a duration.
 func (c *Store) age(t *testing.T, kind string, by time.Duration) {
 	entries, err := os.ReadDir(filepath.Join(c.Dir(), kind))
 	require.NoError(t, err)
@@ -154,8 +154,8 @@ func TestStats(t *testing.T) {
 	assert.Empty(t, counts)
 }
 
-// TestStatsOfFiles tells which sources got no slice the last time, also when the lines have been
-// summed up.
+// The statistics name the sources that got no slice in their last compile, even after the lines
+// have been replaced by their sums.
 func TestStatsOfFiles(t *testing.T) {
 	c := newCache(t)
 	for _, count := range []Count{

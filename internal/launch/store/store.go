@@ -129,6 +129,7 @@ const (
 	Said      = "said"      // empty files for the messages that this build has printed
 )
 
+// kinds are all kinds of cached files.
 var kinds = []string{Compilers, Inputs, Stamps, Slices, Arcs, Notes, Taken, Profiles, Plans, Said}
 
 // Path returns the path of the file with a kind and a key, whether or not it exists. It makes the
@@ -141,6 +142,7 @@ func (c *Store) Path(kind, key string) (string, error) {
 	return path, os.MkdirAll(filepath.Dir(path), 0o700)
 }
 
+// pathOf returns the path of the file with a kind and a key.
 func (c *Store) pathOf(kind, key string) string {
 	return filepath.Join(c.dir, kind, fmt.Sprintf("%016x", xxhash.Sum64String(key)))
 }
@@ -185,8 +187,9 @@ func (c *Store) Put(kind, key string, data []byte) {
 	}
 }
 
-// usedWithin is the precision with which the modification time of a cached file says when it was
-// last used. A coarse time saves writes.
+// usedWithin is how old the modification time of a cached file may be before it is set anew when
+// the file is used. So that time says when the file was last used, to within an hour, and most uses
+// write nothing.
 const usedWithin = time.Hour
 
 // MarkUsed sets the modification time of a cached file to now if it is more than an hour old, so
@@ -331,12 +334,12 @@ func (c *Store) TrimDue() bool {
 // enforced.
 func (c *Store) trimMark() string { return filepath.Join(c.dir, "trimmed") }
 
-// sameBuild is the pause between two messages of the same text from which on they count as messages
-// of two builds.
+// sameBuild is the longest time between two equal messages of the same build. After a longer pause,
+// a message counts as one of another build and is printed again.
 const sameBuild = 5 * time.Minute
 
-// Due reports whether [Store.Once] would return true for a message, without recording the message
-// as printed.
+// Due reports whether [Store.Once] would return true for a message. It does not record that the
+// message was printed.
 func (c *Store) Due(what string) bool {
 	if c == nil {
 		return true
@@ -350,6 +353,8 @@ func (c *Store) Due(what string) bool {
 // the disk is full.
 const saidMode = 0o700
 
+// said reports whether a message was printed in this build, given the information about the
+// message's file.
 func said(info fs.FileInfo, now time.Time) bool {
 	return info.Mode().Perm() == saidMode && now.Sub(info.ModTime()) <= sameBuild
 }

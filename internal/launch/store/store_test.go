@@ -85,7 +85,8 @@ func TestStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// Remove leaves alone what no store has made, also behind a link in the place of a folder.
+// Remove does not remove files that no store has made. It does not follow a symbolic link in the
+// place of a folder.
 func TestRemoveLeavesForeignFiles(t *testing.T) {
 	c := newStore(t)
 	c.Put(Inputs, "a", []byte("one"))

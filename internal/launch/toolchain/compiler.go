@@ -23,6 +23,7 @@ type Compiler struct {
 	Path    string // of the program
 	Version string // such as 12.2.0
 	Clang   bool
+	major   int    // the first number of Version
 	reads   uint32 // profile version, see Reads
 }
 
@@ -36,14 +37,11 @@ func (c *Compiler) Reads() uint32 { return c.reads }
 func (c *Compiler) ReadsNoBlocks() bool { return c.IsGCC(12) }
 
 // IsGCC reports whether the compiler is GCC of the given major version.
-func (c *Compiler) IsGCC(major int) bool {
-	first, _, _ := strings.Cut(c.Version, ".")
-	return !c.Clang && first == strconv.Itoa(major)
-}
+func (c *Compiler) IsGCC(major int) bool { return !c.Clang && c.major == major }
 
 // ReadsThreshold reports whether the compiler reads only those entries of a profile's summary that
 // slice.Steady keeps. This is known of GCC 16.
-func (c *Compiler) ReadsThreshold() bool { return !c.Clang && strings.HasPrefix(c.Version, "16.") }
+func (c *Compiler) ReadsThreshold() bool { return c.IsGCC(16) }
 
 // ErrNotGCC matches the errors of [Find] for a program that is not GCC, or is older than version
 // 12.
@@ -106,39 +104,39 @@ func (c *Compiler) String() string {
 // is older than version 14. It is not known whether older versions read the same formats.
 var ErrNotClang = errors.New("not clang 14 or later")
 
+// firstClang is the first version of clang that is accepted.
 const firstClang = 14
 
 // clangVersion is the text before the version in clang's output.
 const clangVersion = "clang version "
 
+// newClang returns a clang, given the version that it has printed, with the text "clang version ".
 func newClang(path, about string) (*Compiler, error) {
 	version, ok := strings.CutPrefix(about, clangVersion)
-	c := &Compiler{Path: path, Version: version, Clang: true}
+	c := &Compiler{Path: path, Version: version, Clang: true, major: majorOf(version)}
 	if !ok || !c.IsSince(firstClang) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotClang)
 	}
 	return c, nil
 }
 
-// firstMajor is the first version of GCC that reads profiles of version 2: GCC 11 rejects them with
-// "profile version 2 does match 1", and compiles nothing. From firstAsked on, GCC has an option
-// that prints which version of the profile format it reads.
+// firstMajor is the first version of GCC that reads profiles of version 2. GCC 11 rejects them with
+// "profile version 2 does match 1", and compiles nothing. firstAsked is the first version of GCC
+// with an option that prints which version of the profile format it reads.
 const (
 	firstMajor = 12
 	firstAsked = 16
 )
 
-// newCompiler returns a GCC of a version such as "12.2.0". "16.2.0 3" is the version of a GCC that
-// has reported that it reads version 3 of the profile format.
+// newCompiler returns a GCC of a version such as "12.2.0". In "16.2.0 3", the second number is the
+// version of the profile format that this GCC has reported to read.
 func newCompiler(path, version string) (*Compiler, error) {
 	version, reads, _ := strings.Cut(version, " ")
-	first, _, _ := strings.Cut(version, ".")
-	major, err := strconv.Atoi(first)
-	if err != nil || major < firstMajor {
+	c := &Compiler{Path: path, Version: version, major: majorOf(version), reads: 2}
+	if c.major < firstMajor {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotGCC)
 	}
-	c := &Compiler{Path: path, Version: version, reads: 2}
-	if major >= firstAsked {
+	if c.major >= firstAsked {
 		c.reads = 3
 	}
 	if n, err := strconv.ParseUint(reads, 10, 32); err == nil {
@@ -171,8 +169,7 @@ func askVersion(ctx context.Context, o *Observer) (string, error) {
 		return "", err
 	}
 	version := string(bytes.TrimSpace(out))
-	first, _, _ := strings.Cut(version, ".")
-	if major, err := strconv.Atoi(first); err != nil || major < firstAsked {
+	if majorOf(version) < firstAsked {
 		return version, nil
 	}
 	reads, err := o.Ask(ctx, "--print-autofdo-gcov-version")
@@ -180,8 +177,12 @@ func askVersion(ctx context.Context, o *Observer) (string, error) {
 }
 
 // IsSince reports whether the compiler is clang of the given major version or a later one.
-func (c *Compiler) IsSince(version int) bool {
-	major, _, _ := strings.Cut(c.Version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && c.Clang && n >= version
+func (c *Compiler) IsSince(version int) bool { return c.Clang && c.major >= version }
+
+// majorOf returns the major version, such as 12 of "12.2.0". It returns 0 if the text is no
+// version.
+func majorOf(version string) int {
+	first, _, _ := strings.Cut(version, ".")
+	major, _ := strconv.Atoi(first)
+	return major
 }

@@ -31,7 +31,7 @@ func TestFindCompiler(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, "%+v", c)
-		assert.Equal(t, &Compiler{Path: path, Version: c.version, reads: c.reads}, got)
+		assert.Equal(t, &Compiler{Path: path, Version: c.version, major: majorOf(c.version), reads: c.reads}, got)
 		assert.Equal(t, c.reads, got.Reads())
 	}
 	_, err := Find(t.Context(), command.Parse([]string{"./none-gcc"}, dir), nil)
@@ -58,7 +58,8 @@ func TestFindCompilerCaches(t *testing.T) {
 	assert.Len(t, testenv.Asked(t, dir), 5)
 }
 
-// TestMaskedCompiler has a link to ccache before the compiler in PATH.
+// TestMaskedCompiler has a link to ccache, with the name of the compiler, before the compiler in
+// PATH.
 func TestMaskedCompiler(t *testing.T) {
 	dir := t.TempDir()
 	testenv.FakeCompiler(t, filepath.Join(dir, "bin/gcc"), testenv.FSF, "12.2.0")
@@ -74,7 +75,7 @@ func TestMaskedCompiler(t *testing.T) {
 	}
 }
 
-// TestRealCompiler asks the machine's own.
+// TestRealCompiler finds the version of the machine's own compiler.
 func TestRealCompiler(t *testing.T) {
 	for _, name := range []string{"gcc", "g++"} {
 		c, err := Find(t.Context(), command.Parse([]string{testenv.Tool(t, name)}, t.TempDir()), nil)

@@ -35,6 +35,7 @@ type Observer struct {
 	blind   bool // some lookups were not observed
 }
 
+// NewObserver returns an Observer of the compiler at a path, which will run in the folder dir.
 func NewObserver(path, dir string) *Observer {
 	o := &Observer{Path: path, Dir: dir, start: record.Now(), asked: make(map[string]trace.Use)}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -89,8 +90,9 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 }
 
 // noteProgram adds a program that was executed to the collected paths. first is the path of the
-// compiler. For a script, it also adds every place in $PATH where the program was searched. The
-// system runs the interpreter of a script under the name in the script's first line.
+// compiler. If the compiler is a script, it also adds every place in $PATH where the script may
+// have looked for the program. The system runs the interpreter of a script under the name in the
+// script's first line.
 func (o *Observer) noteProgram(program trace.Program, first string) {
 	o.asked[program.Path] |= trace.Open
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {

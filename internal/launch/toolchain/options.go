@@ -2,9 +2,9 @@ package toolchain
 
 import "github.com/go-afdo/afdo/internal/command"
 
-// earlyInliner is the parameter that GCC 12 and 13 need: before they read the counts of inlined
-// functions, they inline these, and only one call deep. Functions that were inlined deeper lose
-// their counts. GCC before 12 used 10 rounds with a profile.
+// earlyInliner is a parameter that GCC 12 and 13 need. Before these versions read the counts of
+// inlined functions, they inline the functions, but only one call deep. Functions that were inlined
+// deeper lose their counts. With more rounds, as GCC before 12 had, they keep them.
 const earlyInliner = "max-early-inliner-iterations"
 
 // noUnrolling is the option that GCC 12 needs. With a profile by samples, it unrolls all hot loops
@@ -12,19 +12,19 @@ const earlyInliner = "max-early-inliner-iterations"
 // slower, and code grows. GCC 13 and later unroll none because of such a profile.
 const noUnrolling = "-fno-unroll-loops"
 
-// These options have GCC make fewer branches that a processor cannot predict. Where the profiled
-// program had a conditional move, no samples show which way the condition went, and GCC takes one
-// way for certain. The tracer copies the code of this way. And GCC makes no conditional move of a
-// branch that it can predict. The limit for its cost is the one that GCC documents for branches
-// that cannot be predicted.
+// These options make GCC generate fewer branches that a processor cannot predict. If the profiled
+// program had a conditional move, no samples show which way the condition went, and GCC assumes
+// that it always goes one way. Then the tracer copies the code of that way, and GCC replaces no
+// branch that it can predict by a conditional move. The limit for the cost of such a move is the
+// one that GCC documents for branches that cannot be predicted.
 const (
 	noTracer      = "-fno-tracer"
 	ifConversion  = "max-rtl-if-conversion-predictable-cost"
 	unpredictable = "40"
 )
 
-// Options returns the options that the compiler needs to make good use of counts by lines, except
-// those that the command already sets.
+// Options returns the options that the compiler needs to make good use of counts by lines. It
+// leaves out those that the command already sets.
 func (c *Compiler) Options(command *command.Line) (options []string) {
 	if (c.IsGCC(12) || c.IsGCC(13)) && !command.Mentions(earlyInliner) {
 		options = append(options, "--param="+earlyInliner+"=10")
@@ -38,8 +38,9 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 	return options
 }
 
-// BranchOptions returns the options that keep GCC from making more branches that a processor cannot
-// predict, except those that a command mentions. Counts of arcs need them as well.
+// BranchOptions returns the options that keep GCC from generating more branches that a processor
+// cannot predict. They are useful with counts by lines and with counts of arcs. It leaves out
+// options that the command mentions.
 func BranchOptions(mentions func(option string) bool) (options []string) {
 	if !mentions("tracer") {
 		options = append(options, noTracer)

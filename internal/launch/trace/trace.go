@@ -18,8 +18,8 @@ type Program struct {
 }
 
 // A Log lists the lookups of an observed program and its children. The keys of Uses are the paths
-// that were looked up, as the programs spelled them. A relative path begins at the folder where the
-// first program was started.
+// that were looked up, in the spelling of the program. A relative path begins at the folder in
+// which the first program was started.
 type Log struct {
 	Uses     map[string]Use
 	Programs []Program // all programs that were executed

@@ -59,8 +59,9 @@ func Run(dir string, links bool, start func() error) (log *Log, err error) {
 	return log, err
 }
 
-// observe installs the filter in the current thread, which has to end afterwards, and runs start
-// and an observer, see [Run]. It returns a nil listener if the filter cannot be installed.
+// observe installs the filter in the current thread, and calls start while a goroutine observes the
+// lookups, see [Run]. The thread must end afterwards, because the filter stays. observe returns a
+// nil listener if the filter cannot be installed.
 func observe(dir string, links bool, start func() error) (l *listener, log *Log, err error) {
 	real, e := filepath.EvalSymlinks(dir)
 	end, noEnd := unix.Eventfd(0, unix.EFD_CLOEXEC)
@@ -110,6 +111,7 @@ type listener struct {
 	last              *notification
 }
 
+// newListener returns a listener for the descriptor from which the kernel's notifications are read.
 func newListener(fd int) *listener {
 	page, _ := unix.MemfdCreate(helperName, unix.MFD_CLOEXEC)
 	_ = unix.Ftruncate(page, 4096)
@@ -160,8 +162,8 @@ func (l *listener) release() {
 // helper gets the listener as descriptor 3, the end of the pipe alive as 4, and the page as 5.
 const helperName = "afdo-observer"
 
-// canHelp is true once RunHelper was called: the program that this process runs can also run as a
-// helper.
+// canHelp is true after RunHelper was called. Then the executable of this process can be started as
+// a helper process.
 var canHelp bool
 
 // RunHelper makes this process answer lookups, and never returns, if [Run] started it as a helper
@@ -183,7 +185,7 @@ func RunHelper() {
 // so that the observer knows that all earlier lookups were noted.
 const theEnd = "/proc/self/afdo-observed"
 
-// Offsets in the kernel's struct seccomp_data.
+// These are offsets in the kernel's struct seccomp_data, which a filter reads.
 const (
 	dataNumber  = 0
 	dataArch    = 4
@@ -299,7 +301,7 @@ func (o *observer) answer() {
 }
 
 // next waits for one system call that looks up a path, notes the path, and lets the call continue.
-// It reports whether the call was the thread's lookup of theEnd.
+// It reports whether the call was the lookup of theEnd, after which no more lookups come.
 func (o *observer) next() (over bool) {
 	*o.last = notification{}
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, o.file.Fd(), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(o.last)))
@@ -322,8 +324,8 @@ func (o *observer) send(id uint64) {
 	o.lost = o.lost || e != 0 && e != unix.ENOENT
 }
 
-// note records the path that a notified system call looks up, and the program of the calling
-// process. It reports whether the call was the thread's lookup of theEnd.
+// note stores the path that a notified system call looks up, and the program of the calling
+// process. It reports whether the call was the lookup of theEnd.
 func (o *observer) note(n *notification) (over bool) {
 	if n.pid == o.thread {
 		path, _ := o.text(n.pid, n.args[0])
@@ -371,15 +373,16 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
-// onlyWrites reports whether a file that is opened with some flags has nothing that can be read: it
-// is opened for writing, is new or is emptied.
+// onlyWrites reports whether a program that opens a file with the given flags reads nothing from
+// it: the file is opened for writing, or it is new, or it is emptied.
 func onlyWrites(flags uint64) bool {
 	return flags&unix.O_WRONLY != 0 || flags&unix.O_CREAT != 0 && flags&(unix.O_EXCL|unix.O_TRUNC) != 0
 }
 
 // noteProgram adds the program that a process executes to the list of executed programs, unless it
-// is the one that the process executed before. The log is incomplete if the process has another
-// root folder or other mounts than this one, because its paths then lead to other files.
+// is the one that the process executed before. If the process has another root folder or other
+// mounts than this process, its paths lead to other files. noteProgram then marks the log as
+// incomplete.
 func (o *observer) noteProgram(pid uint32) {
 	process := "/proc/" + strconv.Itoa(int(pid))
 	path, err := os.Readlink(process + "/exe")
@@ -420,10 +423,12 @@ func (o *observer) text(pid uint32, address uint64) (string, bool) {
 	return "", false
 }
 
-// A call is a system call by which a program looks up a path. chdir must not be among calls: a Go
-// program makes chdir and execve in a child that shares its memory, and stops its garbage collector
-// until they return. The observer may wait for that collector. The filter lets an execve of this
-// program pass. It recognises it by the address of the instruction, whose upper half is that of all
+// A call describes a system call by which a program looks up a path.
+//
+// chdir must not be one of them. A Go program makes chdir and execve in a child that shares its
+// memory, and stops its garbage collector until they return. The observer, which has to answer the
+// calls, may wait for that collector. For the same reason the filter lets an execve of this program
+// pass. It recognises it by the address of the instruction, whose upper half is that of all
 // instructions of this program.
 type call struct {
 	number int

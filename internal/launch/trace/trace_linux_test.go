@@ -17,8 +17,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A signal, such as those of Go's scheduler, may interrupt a lookup that is answered at that
-// moment, and the lookup is made again. If nobody answers then, the program waits forever.
+// A signal, such as those of Go's scheduler, may interrupt a lookup while it is being answered, and
+// the kernel repeats the lookup. If nobody answered the repeated one, the program would wait
+// forever.
 func TestSignals(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	dir := t.TempDir()
@@ -56,7 +57,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// The helper is this program, started again.
+// TestMain makes the test's executable a helper process if it is started as one.
 func TestMain(m *testing.M) {
 	if os.Args[0] == "afdo-observer" {
 		trace.RunHelper()
@@ -68,8 +69,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process that a program leaves in the background has the filter, too. Its lookups have to be
-// answered after Run has returned: by this process, and once it has called RunHelper, by a helper.
+// The filter also applies to a process that a program leaves in the background. Its lookups are
+// answered after Run has returned: by this process, or by a helper process once this process has
+// called RunHelper.
 func TestBackground(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	dir := t.TempDir()
@@ -102,8 +104,8 @@ func TestBackground(t *testing.T) {
 	assert.Empty(t, children(t), "a compiler that leaves nothing needs no helper")
 }
 
-// If the process that observes is killed in the middle of a run, a helper answers the lookups of
-// the processes that live on, and also one that was received and not answered.
+// If the observing process is killed in the middle of a run, a helper answers the lookups of the
+// processes that live on, including one that was received but not answered.
 func TestKilled(t *testing.T) {
 	sh := testenv.Tool(t, "sh")
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
@@ -128,14 +130,14 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// observeLoop observes a shell that looks files up all the time until the file go exists.
+// observeLoop observes a shell that looks files up all the time, until a file named go exists.
 func observeLoop(sh string) {
 	trace.RunHelper()
 	cmd := exec.Command(sh, "-c", "> ready; i=0; while [ ! -e go ] && [ $i -lt 1000000 ]; do i=$((i+1)); done; cat a >b 2>&1; mv b c")
 	_, _ = trace.Run(".", true, cmd.Run)
 }
 
-// children returns the processes that this process has started, as the kernel lists them.
+// children returns the process IDs of the processes that this process has started.
 func children(t *testing.T) (pids string) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	require.NoError(t, err)
