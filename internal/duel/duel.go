@@ -22,9 +22,9 @@ const ErrorRate = 0.01
 // some tenths of a percent for as long as they stay in memory, because they are in different pages.
 const Margin = 0.005
 
-// The differences are first evaluated after as many rounds as fit in [Budget], but at least
-// minFirst and at most maxFirst rounds. A later evaluation is left out if the rounds before it
-// would take longer than maxTime.
+// Limits of the evaluations. The differences are first evaluated after as many rounds as fit in
+// [Budget], but at least minFirst and at most maxFirst rounds. There are at most maxEvaluations. A
+// later evaluation is left out if the rounds before it would take longer than maxTime.
 const (
 	Budget         = 10 * time.Second
 	minFirst       = 12 // the fewest rounds that can decide with four evaluations and four comparisons
@@ -117,6 +117,7 @@ func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 	return r, nil
 }
 
+// doubtful reports whether a relative change of the time contradicts other evidence.
 func (p *Plan) doubtful(change float64) bool { return p.Doubtful != nil && p.Doubtful(change) }
 
 // round runs both programs once, in random order, and stores their times in took.
@@ -156,6 +157,7 @@ func (r *Result) CPU() Estimate { return r.estimate(func(u Usage) time.Duration 
 // Wall returns the change of the elapsed time from the first program to the second.
 func (r *Result) Wall() Estimate { return r.estimate(func(u Usage) time.Duration { return u.Wall }) }
 
+// estimate returns the change of a time, which of selects, from the first program to the second.
 func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
 	var ratios []float64
 	for i := range r.Before {
@@ -167,7 +169,7 @@ func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
 	return Estimate{math.Expm1(middle), math.Expm1(low), math.Expm1(high)}
 }
 
-// waited returns the median ratio of elapsed time to processor time of all runs.
+// waited returns the median of elapsed time divided by processor time over all runs.
 func (r *Result) waited() float64 {
 	var ratios []float64
 	for _, u := range append(r.Before[:len(r.Before):len(r.Before)], r.After...) {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// A machine runs programs of 10 ms. Its other load comes and goes, and stretches times by up to a
-// third; sometimes a run takes much longer.
+// A machine simulates runs of programs that take 10 ms. Its other load comes and goes, and makes
+// times longer by up to a third. Sometimes a run takes much longer.
 type machine struct {
 	random *rand.Rand
 	load   float64
@@ -40,8 +40,8 @@ func (m *machine) run(which int) (Usage, error) {
 	return Usage{Wall: d, CPU: d}, nil
 }
 
-// Of comparisons of a program with itself, at most 1 in 100 is decided, also if a disturbance keeps
-// step with the rounds. A difference of 3 % is found.
+// If a program is compared with itself, at most 1 in 100 comparisons reports a difference, even if
+// other load has the rhythm of the rounds. A difference of 3 % is reported.
 func TestDecisionsHold(t *testing.T) {
 	comparisons := testenv.Rounds(10, 1000)
 	for _, period := range []int{0, 2, 3, 4} {
@@ -64,8 +64,8 @@ func TestDecisionsHold(t *testing.T) {
 	assert.InDelta(t, -0.03, r.CPU().Change, 0.03)
 }
 
-// A change that other evidence contradicts, or that was measured while the programs waited, needs
-// another look. Programs that are equal to some tenths of a percent need no more rounds.
+// A change needs another evaluation if other evidence contradicts it, or if the programs waited for
+// the processor. Programs that differ by less than some tenths of a percent need no more rounds.
 func TestLooks(t *testing.T) {
 	steady := func(second, wall float64) func(int) (Usage, error) {
 		runs := 0
@@ -103,7 +103,7 @@ func TestLooks(t *testing.T) {
 	assert.ErrorIs(t, err, failed)
 }
 
-// The looks depend on the time of a round alone.
+// The numbers of rounds at which the differences are evaluated depend only on the time of a round.
 func TestNumberOfRounds(t *testing.T) {
 	for pair, want := range map[time.Duration][]int{
 		0: {50, 100, 200, 400}, time.Second: {12, 24, 48, 96}, 10 * time.Second: {12, 24}, time.Hour: {12},

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// naiveCritical counts all choices of signs.
+// naiveCritical computes criticalRank by trying all choices of signs.
 func naiveCritical(n int) int {
 	sums := make([]int, n*(n+1)/2+1)
 	for signs := range 1 << n {

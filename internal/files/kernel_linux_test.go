@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Files that the kernel makes up are refused: they count as regular and as empty, and some, such as
-// /proc/kmsg, never end.
+// Open refuses files whose content the kernel generates. They count as regular files of size 0, and
+// reading some of them, such as /proc/kmsg, never ends.
 func TestOfKernel(t *testing.T) {
 	for _, path := range []string{"/proc/self/status", "/proc/self/maps", "/proc/version"} {
 		_, _, err := Open(path)

@@ -69,6 +69,7 @@ func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
 	return data, tooLarge(path, limit)
 }
 
+// tooLarge returns the error for a file above the limit.
 func tooLarge(path string, limit int64) error {
 	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Only regular files are opened: a FIFO would block, and a device may never end.
+// Open refuses anything but regular files. Opening a FIFO would block, and reading a device may
+// never end.
 func TestNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")

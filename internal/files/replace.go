@@ -94,8 +94,8 @@ func CommitPair(first, second *Pending) error {
 	return first.rename(true)
 }
 
-// complete does those steps of Commit that may fail before the file is renamed: it sets the mode,
-// waits for the disk and closes the file.
+// complete does the steps of Commit before the file is renamed: it sets the mode, waits for the
+// disk and closes the file.
 func (p *Pending) complete(durable bool) error {
 	if p.exists {
 		if err := p.file.Chmod(p.mode); err != nil {
@@ -114,6 +114,8 @@ func (p *Pending) complete(durable bool) error {
 	return nil
 }
 
+// rename gives the temporary file the name of the target. If durable is set, it waits until the
+// disk has the new name.
 func (p *Pending) rename(durable bool) error {
 	if err := os.Rename(p.file.Name(), p.target); err != nil {
 		return p.about("rename", err)

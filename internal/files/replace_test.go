@@ -20,7 +20,7 @@ func names(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// RemoveStale removes old pending files and nothing else.
+// RemoveStale removes old temporary files and no other files.
 func TestRemoveStale(t *testing.T) {
 	dir := t.TempDir()
 	long := time.Now().Add(-2 * StaleAfter)
@@ -48,7 +48,7 @@ func TestRemoveStale(t *testing.T) {
 	}, names(t, dir))
 }
 
-// Replace keeps the mode of a file, and a Pending that is discarded leaves the target untouched.
+// Replace keeps the mode of the file. Discarding a Pending does not change its target.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -85,7 +85,7 @@ func TestReplace(t *testing.T) {
 	assert.ErrorContains(t, err, "create given: ")
 }
 
-// When a pair is replaced, what comes between leaves no old file beside a new one.
+// If CommitPair is interrupted, there is never an old file beside a new one.
 func TestCommitPair(t *testing.T) {
 	dir := t.TempDir()
 	paths := [2]string{filepath.Join(dir, "list"), filepath.Join(dir, "order")}

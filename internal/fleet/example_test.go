@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fleet"
 )
 
-// Profiles count for half as much with every week of age.
+// The example merges profiles so that each week of age halves the weight.
 func Example() {
 	now := time.Date(2026, 6, 15, 0, 0, 0, 0, time.UTC)
 	inputs, err := fleet.ReadList("inputs", strings.NewReader(

@@ -62,6 +62,7 @@ func ReadList(name string, r io.Reader, asOf time.Time) ([]Input, error) {
 	return inputs, nil
 }
 
+// parseLine parses a line of a list.
 func parseLine(line string, asOf time.Time) (Input, error) {
 	first, rest, more := strings.Cut(line, "\t")
 	in, err := ParseInput(strings.TrimSpace(first))
@@ -144,7 +145,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// quoted returns a word for a message, in quotes if it contains blanks or special characters.
+// quoted returns a word for a message. It adds quotes if the word contains blanks or special
+// characters.
 func quoted(word string) string {
 	if q := strconv.Quote(word); q != `"`+word+`"` || strings.ContainsAny(word, " \t") {
 		return q

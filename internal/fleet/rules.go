@@ -121,6 +121,8 @@ func (r *Rules) Groups(inputs []Input) [][]int {
 	return groups
 }
 
+// binaryPlaces is the precision of decay in binary places. neverMind is the number of half-lives
+// after which every weight rounds to 0.
 const (
 	binaryPlaces = 63  // precision of decay, in binary places
 	neverMind    = 256 // number of half-lives after which every weight rounds to 0

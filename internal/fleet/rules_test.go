@@ -17,7 +17,7 @@ func rat(num, den uint64) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(num), new(big.Int).SetUint64(den))
 }
 
-// TestWeightAgainstFloats compares weights with the formula in floating point.
+// TestWeightAgainstFloats compares weights with those that the formula gives in floating point.
 func TestWeightAgainstFloats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -71,7 +71,7 @@ func TestWeight(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoTime)
 }
 
-// TestDecayIsExact compares every digit of a decay with the root of a power of two.
+// TestDecayIsExact compares all digits of decay's result with a root of a power of two.
 func TestDecayIsExact(t *testing.T) {
 	for _, n := range []int64{3, 7, 1000, 86400} {
 		for age := int64(1); age < n; age += 1 + n/7 {

@@ -36,8 +36,8 @@ type Function struct {
 	Other    []string  // lines that this package only copies: clone paths, counts and prefetches
 }
 
-// A Block identifies a basic block of a function: block ID, or its copy number Clone if that is not
-// 0.
+// A Block identifies a basic block of a function by its ID. Clone is the number of a copy of the
+// block, or 0 for the block itself.
 type Block struct{ ID, Clone uint32 }
 
 func (b Block) String() string {
@@ -72,6 +72,7 @@ func (l *List) Write(w io.Writer, version int) error {
 	return out.Flush()
 }
 
+// print writes the list in a version of the format, without checking it.
 func (l *List) print(w io.Writer, version int) {
 	if version == V1 {
 		fmt.Fprintln(w, "v1")
@@ -148,7 +149,7 @@ func (l *List) check(version int) error {
 	return nil
 }
 
-// survives reports whether Parse reads back the same entry from what Write writes for it.
+// survives reports whether Parse reads back the same entry from the text that Write writes for it.
 func (f *Function) survives(version int) bool {
 	one := List{Functions: []Function{*f}}
 	text := new(strings.Builder)
@@ -162,6 +163,7 @@ func (f *Function) survives(version int) bool {
 		slices.EqualFunc(g.Clusters, f.Clusters, slices.Equal[[]Block])
 }
 
+// unrepresentable returns an error that matches afdo.ErrUnrepresentable.
 func unrepresentable(format string, args ...any) error {
 	return fmt.Errorf("layout: %w: %s", fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
 }
@@ -174,8 +176,8 @@ func (f *Function) name() string {
 	return f.Names[0]
 }
 
-// problem returns the reason why clang would reject the function's entry, or "". It adds the
-// function's names to names, the set of names in the entries before it.
+// problem returns the reason why clang would reject the function's entry, or "". names has the
+// names in the entries before it. problem adds the function's names.
 func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"
@@ -214,7 +216,7 @@ func IsName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-// Only returns a list of those functions that keep accepts. Both lists share memory.
+// Only returns a list of those functions for which keep returns true. Both lists share memory.
 func (l *List) Only(keep func(*Function) bool) *List {
 	part := new(List)
 	for i := range l.Functions {

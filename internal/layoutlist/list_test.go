@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, "v1\nf a\nc 0 1 2\n", write(t, l, list.V1))
 }
 
-// What clang refuses is refused, with the line.
+// Parse returns an error with the line for a list that clang would reject.
 func TestCorrupt(t *testing.T) {
 	for in, want := range map[string]struct {
 		class error
@@ -119,7 +119,8 @@ func TestUnrepresentable(t *testing.T) {
 	}
 }
 
-// FuzzList reads any text. What can be read is the same when written and read again.
+// FuzzList parses any text. If Parse accepts it, writing and parsing the list again gives the same
+// list.
 func FuzzList(f *testing.F) {
 	f.Add([]byte(text))
 	f.Add([]byte("!one/alias M=./a.cc\n!!0 2\n!!3\n"))
@@ -142,8 +143,8 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// FuzzLayoutNames writes names of any bytes as those of functions and of a source file. They come
-// back, or they are refused.
+// FuzzLayoutNames writes lists with any bytes as the names of functions and of a source file. Write
+// rejects them, or Parse reads the same names back.
 func FuzzLayoutNames(f *testing.F) {
 	for _, name := range []string{"a", "!2", "a/b", " a", "M=x", "#a", "@a", "v1", "a\u00a0b", "./a.c", "\xff", "a\u2028", "c0"} {
 		f.Add(name, "b", "", byte(0))
@@ -168,7 +169,7 @@ func FuzzLayoutNames(f *testing.F) {
 	})
 }
 
-// clang takes what Write writes, of both versions.
+// clang accepts the lists that Write writes, in both versions.
 func TestClang(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")
 	dir := t.TempDir()

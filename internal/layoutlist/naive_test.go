@@ -16,9 +16,9 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// naive reads a list as the documentation of LLVM describes it: a line is a letter and words, and
-// all lines up to the next function belong to the last one. ok is false for a list that clang
-// refuses.
+// naive parses a list of version 1 as LLVM's documentation describes it. A line is a letter and
+// words, and all lines up to the next function belong to the latest function. ok is false for a
+// list that clang rejects.
 func naive(text string) (functions []list.Function, ok bool) {
 	block := regexp.MustCompile(`^(\d+)(?:\.(\d+))?$`)
 	number := func(word string) uint32 { n, _ := strconv.ParseUint(word, 10, 32); return uint32(n) }
@@ -76,7 +76,8 @@ func naive(text string) (functions []list.Function, ok bool) {
 	return functions, true
 }
 
-// randomList returns a list of version 1. One of three has a line that may make clang refuse it.
+// randomList returns a list of version 1. One of three lists has a line for which clang may reject
+// it.
 func randomList(r *rand.Rand) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	var b strings.Builder
@@ -111,8 +112,8 @@ func randomList(r *rand.Rand) string {
 	return b.String()
 }
 
-// Parse reads random lists as the naive reader does, and refuses those that it refuses. What is
-// written of them reads the same.
+// For random lists, Parse returns the same result as the naive parser. Writing and parsing the list
+// again gives the same list.
 func TestNaive(t *testing.T) {
 	const seed = 631130
 	r := rand.New(rand.NewPCG(seed, 0))

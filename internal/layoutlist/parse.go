@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// format is the name of the format in errors of Parse.
+// format is the name of the format in the errors of Parse.
 const format = "layout"
 
 // Parse reads a layout list of version 0 or 1. It returns an afdo.FormatError with the line; the
@@ -46,11 +46,13 @@ type parser struct {
 	offset  int64 // byte offset of that line
 }
 
+// fail returns an error at the current line.
 func (p *parser) fail(class error, detail string, args ...any) error {
 	return p.Fail(0, class, detail, args...)
 }
 
-// line parses a line, which has no white space around it. A first line v0 or v1 sets the version.
+// line parses a line, from which white space at both ends was removed. If the first line is v0 or
+// v1, it sets the version.
 func (p *parser) line(line string) error {
 	if line == "" || line[0] == '#' || line[0] == '@' {
 		return nil
@@ -74,7 +76,7 @@ func (p *parser) line(line string) error {
 }
 
 // line1 parses a line of version 1. letter is its first character, which is the kind of the line,
-// and rest is what follows.
+// and rest is the text after it.
 func (p *parser) line1(letter byte, rest, line string) error {
 	switch letter {
 	case 'm':
@@ -130,7 +132,7 @@ func (p *parser) function(names []string) error {
 	return nil
 }
 
-// finish checks the entry of the latest function, which is complete now.
+// finish checks the entry of the latest function, once all its lines have been read.
 func (p *parser) finish() error {
 	if !p.open {
 		return nil
@@ -158,7 +160,7 @@ func (p *parser) cluster(f *Function, text string) error {
 	return nil
 }
 
-// parseBlock parses a block ID, or that of a copy: ID.CLONE.
+// parseBlock parses a block ID, or the ID and number of a copy: ID.CLONE.
 func parseBlock(word string) (Block, bool) {
 	id, clone, isClone := strings.Cut(word, ".")
 	number, ok := parseNumber(id)
@@ -174,9 +176,11 @@ func parseNumber(word string) (uint64, bool) {
 	return n, err == nil
 }
 
-// other checks and keeps a line that this package does not interpret: p ID ... for the path of a
-// clone, g ID:COUNT,SUCCESSOR:COUNT,... ... for counts, t ID,CALL ... for the targets of
-// prefetches.
+// other checks and keeps a line that this package does not interpret:
+//
+//   - p ID ... is the path of a clone.
+//   - g ID:COUNT,SUCCESSOR:COUNT,... ... has counts.
+//   - t ID,CALL ... has the targets of prefetches.
 func (p *parser) other(f *Function, letter byte, words []string) error {
 	for i, word := range words {
 		if !isOther(letter, word) || letter == 'p' && i > 0 && slices.Contains(words[1:i], word) {
@@ -190,8 +194,8 @@ func (p *parser) other(f *Function, letter byte, words []string) error {
 	return nil
 }
 
-// isOther reports whether clang accepts a word in a line of the kind letter, which [parser.other]
-// keeps.
+// isOther reports whether clang accepts a word in a line of kind p, g or t. [parser.other]
+// describes these lines.
 func isOther(letter byte, word string) bool {
 	switch letter {
 	case 'p':
@@ -231,8 +235,9 @@ func (p *parser) hashes(f *Function, text string) error {
 	return nil
 }
 
-// moduleName returns the path of a source file as LLVM compares it: without white space around it,
-// and without any "./" at its beginning. Like LLVM, it leaves the path "./" as it is.
+// moduleName returns the path of a source file in the form in which LLVM compares it: without white
+// space at both ends, and without any "./" at its beginning. Like LLVM, it leaves the path "./" as
+// it is.
 func moduleName(path string) string {
 	for {
 		path = strings.TrimSpace(path)

@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// A Setting is an environment variable that afdo reads.
+// A Setting is an environment variable that afdo reads. Usual is the value that applies if it is
+// not set.
 type Setting struct{ Name, Meaning, Usual string }
 
 // All are the settings.

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// load loads a configuration file in an environment without any setting but the given one.
+// load loads a configuration file with the given text. The environment has AFDO_CACHE_DAYS=7 and no
+// other setting.
 func load(t *testing.T, text string) ([]string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -48,8 +49,8 @@ func TestBadSettings(t *testing.T) {
 	assert.Empty(t, loaded)
 }
 
-// A home that is no folder, as that of users who only run services, has no configuration file. A
-// file that the environment names has to be within reach.
+// If the home folder is not a folder, as for users that only run services, there is no
+// configuration file. If AFDO_CONFIG names a file that cannot be reached, Load returns an error.
 func TestHomeIsNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

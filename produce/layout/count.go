@@ -9,14 +9,14 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A spot is a recorded address and the function that contains it.
+// A spot is an address in a recording, with the function that contains it.
 type spot struct {
 	address  uint64
 	function *function // nil if the program has no function with the address
 	entry    bool      // the address is the start of the function
 }
 
-// spotOf returns the spot of a file offset. After an error it returns empty spots, and p.err has
+// spotOf returns the spot for a file offset. After an error it returns empty spots, and p.err is
 // the first error.
 func (p *program) spotOf(offset uint64) spot {
 	address, ok := p.file.Address(offset)
@@ -69,12 +69,12 @@ func (p *program) branches(set *samples.Set) {
 	}
 }
 
-// branch counts a branch and returns the number of the report that it belongs to.
+// branch counts a branch, and returns the field of the report for its kind:
 //
 //   - An edge: both ends are in blocks of one function.
 //   - A call: the target is the start of a function, and the source is not a block without calls of
 //     the same function (see jumpsBack).
-//   - A return: the source is a block that returns, or another function (see arrive).
+//   - A return: the source is a block that returns, or is in another function (see arrive).
 func (p *program) branch(from, to spot, n uint64) *uint64 {
 	r := p.report
 	if from.function == nil && to.function == nil {
@@ -124,9 +124,9 @@ func jumpsBack(from, to spot, source int32) bool {
 	return !b.calls && b.flags&bbmap.HasTailCall == 0
 }
 
-// arrive counts a return from a call, or the start of an exception handler, at block target. If the
-// target is the start of the block, the call ended the block before it, so the edge between the two
-// blocks is counted.
+// arrive counts a return to block target of a function, or the start of an exception handler there.
+// If a return leads to the start of the block, the call was at the end of the block before it. Then
+// arrive counts the edge between these two blocks.
 func (f *function) arrive(target int32, begins bool, n uint64) {
 	if !begins {
 		return
@@ -139,8 +139,7 @@ func (f *function) arrive(target int32, begins bool, n uint64) {
 	b.count = saturating.Add(b.count, n)
 }
 
-// entries counts branches from other binaries, which are calls of functions and returns from other
-// binaries.
+// entries counts branches from other binaries. They are calls of functions, or returns.
 func (p *program) entries(set *samples.Set) {
 	for offset, n := range set.Entries.All() {
 		switch to := p.spotOf(offset); {
@@ -155,7 +154,7 @@ func (p *program) entries(set *samples.Set) {
 	}
 }
 
-// fallThroughs counts the edges within the straight-line ranges of branch stacks.
+// fallThroughs counts the edges from block to block within the ranges of code between two branches.
 func (p *program) fallThroughs(set *samples.Set) {
 	for r, n := range set.Ranges.All() {
 		begin, end := p.spotOf(r.Begin), p.spotOf(r.End)
@@ -229,10 +228,11 @@ func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, ad
 	}
 }
 
+// compareEdges orders edges by source and then by target.
 func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }
 
-// finish raises the count of each block to the sum of its incoming and of its outgoing edges. It
-// reports whether the function ran.
+// finish raises the count of each block to the sum of its incoming edges, and to the sum of its
+// outgoing edges. It reports whether the function ran.
 func (f *function) finish() bool {
 	in, out := make([]uint64, len(f.blocks)), make([]uint64, len(f.blocks))
 	for key, n := range f.edges {

@@ -8,8 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
-// newFunction returns a function of 5 blocks of 16 bytes at 0x1000. The last two are in
-// another range. Block 1 has calls, block 2 returns, and block 4 is a landing pad.
+// newFunction returns a function with 5 blocks of 16 bytes, from address 0x1000 on. The last two
+// blocks are in another range of addresses. Block 1 has calls, block 2 returns, and block 4 is a
+// landing pad.
 func newFunction() *function {
 	f := &function{address: 0x1000, edges: make(map[[2]int32]uint64), calls: make(map[call]uint64), place: -1}
 	for i := range uint64(5) {
@@ -43,8 +44,8 @@ func TestTargets(t *testing.T) {
 	assert.EqualValues(t, 2, f.source(0x1010))
 }
 
-// TestBranches checks the kind as which each branch counts: edge, call, return or branch into the
-// middle of a block.
+// TestBranches checks as what each branch counts: as an edge, a call, a return, or a branch into
+// the middle of a block.
 func TestBranches(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to uint64 // 0 is outside of the map; 0x5000 is in another function that returns
@@ -112,7 +113,8 @@ func counts(f *function) (all []uint64) {
 	return all
 }
 
-// The cluster has the blocks that ran, with the entry first, and either all landing pads or none.
+// The cluster of a function contains the blocks that ran, the entry first. It contains all landing
+// pads if one of them ran, and otherwise none.
 func TestBlockOrder(t *testing.T) {
 	f := newFunction()
 	f.addEdge(0, 2, 9)

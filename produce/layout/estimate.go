@@ -5,8 +5,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// estimates counts blocks by the counts of their instructions, for recordings without branches. It
-// counts no edges, because the targets of jumps are unknown, so blocks keep their order.
+// estimates sets the counts of blocks from the counts of their instructions, for recordings without
+// branches. The targets of jumps are unknown, so it counts no edges, and blocks keep their order.
 //
 // With exact counts, the count of a block is that of its most frequent instruction, and a block
 // without a count did not run. Samples cover only few executions, so a block without samples may

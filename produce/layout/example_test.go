@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout"
 )
 
-// A program that was compiled with -fbasic-block-address-map, and a recording of it, become the
-// order of its functions for the linker.
+// The example orders the functions of a program for the linker. The program was compiled with
+// -fbasic-block-address-map and recorded.
 func Example() {
 	f, err := symbolize.Open("prog")
 	if err != nil {

@@ -7,13 +7,11 @@ import (
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
-	"github.com/go-afdo/afdo/internal/bbmap"
 )
 
-// OrderFunctions orders functions, but not their blocks. The program needs no block address map,
-// because each function of the symbol table counts as one block. So it works with any compiler, and
-// with linkers that accept an order of sections, for programs that are compiled with
-// -ffunction-sections.
+// OrderFunctions orders functions, but not their blocks. Each function of the symbol table counts
+// as one block, so the program needs no block address map. It works with any compiler, for programs
+// that are compiled with -ffunction-sections, and with linkers that accept an order of sections.
 //
 // Functions of the Layout have no clusters. Otherwise it is like [New], with the same errors except
 // those of package bbmap.
@@ -31,19 +29,15 @@ func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o 
 	return l, p.report, err
 }
 
-// readSymbols adds a function with a single block for each symbol.
+// readSymbols adds the range of a function for each symbol.
 func (p *program) readSymbols() error {
 	for s, err := range p.file.Symbols() {
 		if err != nil {
 			return err
 		}
-		index := int32(len(p.ranges))
-		p.ranges = append(p.ranges, codeRange{s.Low, s.High, index, true})
-		p.whole = append(p.whole, function{index: index, address: s.Low, place: -1, blocks: []block{{
-			address: s.Low, size: uint32(min(s.High-s.Low, 1<<32-1)), flags: bbmap.HasReturn, ends: true, calls: true,
-		}}})
+		p.ranges = append(p.ranges, codeRange{s.Low, s.High, int32(len(p.ranges)), true})
 	}
-	p.report.Functions = len(p.whole)
+	p.report.Functions = len(p.ranges)
 	slices.SortFunc(p.ranges, func(a, b codeRange) int { return cmp.Compare(a.low, b.low) })
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/exttsp"
 )
 
-// name adds the functions that ran, with their names, to p.functions. It leaves out functions that
-// the list cannot identify by name, and those in special sections, see usable.
+// name adds the functions that ran to p.functions, and sets their names. It leaves out functions
+// that the layout cannot contain, see usable.
 func (p *program) name() error {
 	p.readSections()
 	byAddress := make(map[uint64]*function)
@@ -56,8 +56,8 @@ func (p *program) name() error {
 	return nil
 }
 
-// usable reports whether the list can contain a function, and counts the reason in the report if
-// not. functionsOf is the number of functions with each name.
+// usable reports whether the layout can contain a function. If not, it counts the reason in the
+// report. functionsOf has the number of functions with each name.
 func (p *program) usable(f *function, functionsOf map[string]int) bool {
 	if len(f.names) == 0 {
 		p.report.WithoutSymbol++
@@ -89,7 +89,7 @@ func (p *program) usable(f *function, functionsOf map[string]int) bool {
 	return true
 }
 
-// order computes the order of the blocks in each function, and then the order of functions.
+// order computes the order of the blocks in each function, and then the order of the functions.
 func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	l := new(Layout)
 	sizes := make([]cdsort.Function, len(p.functions))
@@ -120,9 +120,10 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	return l, nil
 }
 
-// order returns the blocks that ran in the order of the layout, or in the order of their addresses
-// if there are no edges. clang moves the other blocks to a cold section. If any landing pad ran,
-// order appends all other landing pads, because clang requires all of them in one section.
+// order returns the blocks of a function for the layout. These are the blocks that ran, in the
+// order of their addresses if there are no edges. clang moves all other blocks to a cold section.
+// If any landing pad ran, order appends the other landing pads, because clang requires all of them
+// in one section.
 func (f *function) order(hasEdges bool) []int {
 	var hot, coldPads []int
 	hotPad := false
@@ -165,8 +166,8 @@ func (f *function) chain(hot []int) []int {
 	return order
 }
 
-// measure returns the size of the function's blocks that ran and the number of its entries. It
-// appends the function's calls to calls.
+// measure returns the size of the function's blocks that ran, and how often the function was
+// entered. It appends the calls that the function makes to calls.
 func (f *function) measure(p *program, order []int, calls []cdsort.Call) (cdsort.Function, []cdsort.Call) {
 	offsets := make(map[int32]uint64, len(order))
 	size := uint64(0)

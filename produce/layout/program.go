@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"debug/elf"
+	"math"
 	"slices"
 	"sort"
 
@@ -14,23 +15,22 @@ import (
 // A program contains the functions of a binary, and the counts of those that ran.
 type program struct {
 	file   *symbolize.File
-	blocks *bbmap.Map
+	blocks *bbmap.Map // nil if each function of the symbol table counts as one block
 	report *Report
 	err    error // first error of spotOf
 
-	sections  []codeSection // sections with code, by address
-	ranges    []codeRange   // ranges of all functions, by address
-	positions []bbmap.Position
-	whole     []function          // all functions if there is no block address map, instead of positions
-	hot       map[int32]*function // functions that were sampled, by index in positions or whole
+	sections  []codeSection       // sections with code, by address
+	ranges    []codeRange         // ranges of all functions, by address
+	positions []bbmap.Position    // of all functions, in the block address map
+	hot       map[int32]*function // functions that were sampled, by codeRange.function
 	functions []*function         // functions in the layout, by address
 }
 
 // A codeRange is a range of addresses that belongs to one function. A function may have several.
 type codeRange struct {
 	low, high uint64 // high is exclusive
-	function  int32
-	entry     bool // the function begins at low
+	function  int32  // index of the function in program.positions, or a number without a block address map
+	entry     bool   // the function begins at low
 }
 
 // A function is a sampled function with the counts of its blocks, edges and calls.
@@ -61,7 +61,8 @@ type block struct {
 
 func (b *block) end() uint64 { return b.address + uint64(b.size) }
 
-// A call identifies the calls from a block to a function. callee is an index in program.positions.
+// A call identifies the calls from a block of one function to another function. callee is the index
+// of the called function.
 type call struct {
 	from   int32
 	callee int32
@@ -92,8 +93,8 @@ func (p *program) readMap() error {
 	return nil
 }
 
-// base returns the difference between an address in package symbolize and an offset in a section.
-// It is 0 unless the file is relocatable.
+// base returns what must be added to an address in the block address map to get an address of
+// package symbolize. It is 0 unless the file is relocatable.
 func (p *program) base(section int) uint64 {
 	if f := p.file.ELF(); f.Type == elf.ET_REL && section < len(f.Sections) {
 		return f.Sections[section].Offset
@@ -111,22 +112,30 @@ func (p *program) find(address uint64) *codeRange {
 	return &p.ranges[i]
 }
 
-// function returns the function of a range. It decodes its blocks on the first call.
+// function returns the function of a range. It decodes the function's blocks on the first call.
 func (p *program) function(r *codeRange) (*function, error) {
 	if f := p.hot[r.function]; f != nil {
 		return f, nil
 	}
+	f := &function{index: r.function, edges: make(map[[2]int32]uint64), calls: make(map[call]uint64), place: -1}
 	if p.blocks == nil {
-		f := &p.whole[r.function]
-		f.edges, f.calls = make(map[[2]int32]uint64), make(map[call]uint64)
-		p.hot[r.function] = f
-		return f, nil
-	}
-	m, err := p.blocks.Function(p.positions[r.function])
-	if err != nil {
+		f.blocks = []block{{
+			address: r.low, size: uint32(min(r.high-r.low, math.MaxUint32)), flags: bbmap.HasReturn, ends: true, calls: true,
+		}}
+	} else if err := p.decode(f); err != nil {
 		return nil, err
 	}
-	f := &function{index: r.function, edges: make(map[[2]int32]uint64), calls: make(map[call]uint64), place: -1}
+	f.address = f.blocks[0].address
+	p.hot[r.function] = f
+	return f, nil
+}
+
+// decode sets the blocks of a function from the block address map.
+func (p *program) decode(f *function) error {
+	m, err := p.blocks.Function(p.positions[f.index])
+	if err != nil {
+		return err
+	}
 	for _, r := range m.Ranges {
 		low := p.base(r.Section) + r.Address
 		for i, b := range r.Blocks {
@@ -136,15 +145,13 @@ func (p *program) function(r *codeRange) (*function, error) {
 			})
 		}
 	}
-	f.address = f.blocks[0].address
 	if len(m.Ranges) > 1 {
 		f.sortBlocks()
 	}
-	p.hot[r.function] = f
-	return f, nil
+	return nil
 }
 
-// sortBlocks sets f.byAddress.
+// sortBlocks sets f.byAddress, the order of the blocks by address.
 func (f *function) sortBlocks() {
 	for i := range f.blocks {
 		f.byAddress = append(f.byAddress, int32(i))
@@ -152,7 +159,7 @@ func (f *function) sortBlocks() {
 	slices.SortStableFunc(f.byAddress, func(a, b int32) int { return cmp.Compare(f.blocks[a].address, f.blocks[b].address) })
 }
 
-// at returns the index of the block at a position in the order of addresses.
+// at returns the index of a block, given its position in the order of addresses.
 func (f *function) at(place int) int32 {
 	if f.byAddress != nil {
 		return f.byAddress[place]
@@ -160,9 +167,9 @@ func (f *function) at(place int) int32 {
 	return int32(place)
 }
 
-// target returns the block that a jump to an address enters, and whether it enters at the start of
-// the block. If several blocks begin there because some are empty, it returns the first. It returns
-// -1 if no block contains the address or ends there.
+// target returns the block that a jump to an address enters. begins is true if the address is the
+// start of the block. If several blocks begin there because some are empty, it returns the first.
+// It returns -1 if no block contains the address or ends there.
 func (f *function) target(address uint64) (i int32, begins bool) {
 	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address >= address })
 	if place < len(f.blocks) && f.blocks[f.at(place)].address == address {
@@ -186,7 +193,8 @@ func (f *function) source(address uint64) int32 {
 	return f.at(place)
 }
 
-// fallsInto returns the block that can fall through into block i, or -1.
+// fallsInto returns the block from which execution can fall through into block i, or -1 if there is
+// none.
 func (f *function) fallsInto(i int32) int32 {
 	if i == 0 || f.blocks[i-1].ends || f.blocks[i-1].flags&bbmap.CanFallThrough == 0 {
 		return -1

@@ -11,14 +11,15 @@ type Report struct {
 	// Counted is the kind of the recording's counts.
 	Counted Counted
 
-	// Branches is the number of taken branches. Edges (between blocks of one function), Calls and
-	// Returns are parts of it. Middle is the number of other branches into the middle of a block,
-	// and Unmapped that of branches with an end outside of all blocks of the map.
+	// Branches is the number of taken branches. The other numbers are parts of it. Edges are
+	// branches between blocks of one function. Middle is the number of branches, other than
+	// returns, into the middle of a block. Unmapped is the number of branches with an end outside
+	// of all blocks of the map.
 	Branches, Edges, Calls, Returns, Middle, Unmapped uint64
 
-	// FallThroughs is the number of executions of straight-line ranges. Crossing is the part of it
-	// that cannot have run, because the range is in several functions or contains a block without
-	// fall-through.
+	// FallThroughs is the number of executions of straight-line ranges. Crossing is the part of
+	// them that cannot have run: the range is in several functions, or contains a block that does
+	// not continue with the next one.
 	FallThroughs, Crossing uint64
 
 	Functions int // functions in the block address map
@@ -46,7 +47,8 @@ const (
 	CountedEstimates
 )
 
-// Limits beyond which the recording is not of this build. llvm-propeller has the same ones.
+// Limits for the branches of a recording. Beyond them, the recording is of another build.
+// llvm-propeller has the same ones.
 const (
 	maxMiddle = 0.3    // share of the branches that lead into the middle of blocks
 	minEdges  = 0.0005 // share of the branches that became edges or calls

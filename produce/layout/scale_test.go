@@ -25,8 +25,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout"
 )
 
-// A large program has functions of blocksOf blocks of blockSize bytes each. The last block returns,
-// and all others fall through or jump to a later one.
+// Size of the functions in a large program: each has blocksOf blocks of blockSize bytes. The last
+// block returns. All others fall through or jump to a later block.
 const (
 	blocksOf  = 16
 	blockSize = 32
@@ -34,7 +34,7 @@ const (
 	codeBase  = 0x400000
 )
 
-// writeLarge writes an ELF file with a block address map. Its code is a hole in the file.
+// writeLarge writes an ELF file with a block address map. The file has a hole in place of the code.
 func writeLarge(t *testing.T, path string, functions int) {
 	var names, symbols, blocks, table bytes.Buffer
 	put := func(w *bytes.Buffer, v any) { require.NoError(t, binary.Write(w, binary.LittleEndian, v)) }
@@ -85,7 +85,8 @@ func writeLarge(t *testing.T, path string, functions int) {
 	require.NoError(t, err)
 }
 
-// walk adds branch stacks of a function that runs often, with jumps over some of its blocks.
+// walk adds branch stacks of a function to a recording. The function runs often, and jumps over
+// some of its blocks.
 func walk(r *rand.Rand, set *samples.Set, function, times int, callees []int) {
 	start := uint64(codeStart + function*blocksOf*blockSize)
 	var target [blocksOf]int
@@ -143,7 +144,7 @@ func TestLarge(t *testing.T) {
 	assert.Less(t, more, int64(300<<20))
 }
 
-// heap returns the bytes of memory in use by objects, including garbage that was not collected yet.
+// heap returns the bytes of all objects on the heap, including garbage that was not collected yet.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

@@ -26,9 +26,10 @@ func (p *program) readSections() {
 	slices.SortFunc(p.sections, func(a, b codeSection) int { return cmp.Compare(a.low, b.low) })
 }
 
-// isOrdinary reports whether the layout may contain functions of a section. Functions in other
-// sections, such as .init.text of a kernel, were put there by the source or a linker script, and
-// clang does not move them. llvm-propeller has the same rule.
+// isOrdinary reports whether the layout may contain functions of a section: .text, or one whose
+// name begins with .text. Functions are in other sections, such as .init.text of a kernel, because
+// the source or a linker script puts them there, and clang does not move them. llvm-propeller has
+// the same rule.
 func isOrdinary(section string) bool {
 	return section == ".text" || strings.HasPrefix(section, ".text.")
 }

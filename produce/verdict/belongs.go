@@ -33,23 +33,23 @@ func Belongs(path string, file *symbolize.File, binary *samples.Binary, set *sam
 	return checkTimes(path, binary, read)
 }
 
-// provesBuild reports whether all files of a recording that were taken for the program have the
-// program's build ID. Then Belongs does not compare instructions, because a kernel changes some of
-// its own at run time.
+// provesBuild reports whether build IDs prove that the recording is of this build: all files of the
+// recording that were taken for the program have the program's build ID. Then Belongs does not
+// compare instructions, because a kernel changes some of its own at run time.
 func provesBuild(binary *samples.Binary, read *samples.Report) bool {
 	return slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours }) && !slices.ContainsFunc(read.Objects, func(o samples.Object) bool {
 		return o.Ours && (binary.BuildID == "" || !strings.EqualFold(o.BuildID, binary.BuildID))
 	})
 }
 
-// Proved reports whether a recording contains evidence that the program ran: a build ID, or names
-// of functions, which [Belongs] compares.
+// Proved reports whether a recording shows that the program ran, by a build ID or by names of
+// functions. [Belongs] compares the names.
 func Proved(set *samples.Set, read *samples.Report) bool {
 	return len(set.Names) > 0 || slices.ContainsFunc(read.Objects, func(o samples.Object) bool { return o.Ours && o.BuildID != "" })
 }
 
-// checkTimes returns an error if the recorded file is the same file as the program, has no build
-// ID, and is newer than the recording.
+// checkTimes returns an error if the program is newer than the recording. It only compares them if
+// the recorded file is the same file as the program and has no build ID.
 func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	recording, err := os.Stat(path)
 	binary, binaryErr := os.Stat(b.Path)
@@ -65,10 +65,10 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// OnlyCommon reports whether the functions that a profile and a compile have in common are too
-// common to show that both belong to one program: main and functions in system headers. functions
-// has the name and the file of each function. main is the file of main, or "" if main is not among
-// them.
+// OnlyCommon reports whether a profile and a compile have only functions in common that most
+// programs have: main and functions in system headers. Such functions do not show that both belong
+// to one program. functions has the name and the file of each common function. main is the file of
+// main, or "" if main is not among them.
 func OnlyCommon(functions iter.Seq2[string, string]) (main string, only bool) {
 	for name, file := range functions {
 		path := filepath.ToSlash(file)
@@ -83,15 +83,16 @@ func OnlyCommon(functions iter.Seq2[string, string]) (main string, only bool) {
 	return main, true
 }
 
-// IsOtherMain reports whether a profile's main is that of another program: profiled, the file that
-// defined it, has the name of none of the files that a compile reads.
+// IsOtherMain reports whether the main function of a profile is that of another program than a
+// compile's. profiled is the file that defined main in the profile. Its name is compared with the
+// names of the files that the compile reads.
 func IsOtherMain(profiled string, files ...string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(profiled) })
 }
 
-// Ran returns, for each file of a recording by path, the number of samples and of branches to it. A
-// program that mostly waits in system calls has branches, although all its samples are in the C
-// library.
+// Ran returns how often each file of a recording ran: the number of its samples, and of branches to
+// it. A program that mostly waits in system calls has branches, although all its samples are in the
+// C library. The keys are paths.
 func Ran(read *samples.Report) map[string]uint64 {
 	ran := make(map[string]uint64)
 	for _, o := range read.Objects {

@@ -21,11 +21,12 @@ import (
 type Level int
 
 const (
-	// LevelGood: more samples would hardly change what compilers do.
+	// LevelGood means that more samples would hardly change what compilers do.
 	LevelGood Level = iota
-	// LevelThin: the profile helps, and one from a better recording would help more.
+	// LevelThin means that the profile helps, and that one from a better recording would help more.
 	LevelThin
-	// LevelPoor: compilers would assume that hot code is cold, and the program may become slower.
+	// LevelPoor means that compilers would assume that hot code is cold. The program may become
+	// slower.
 	LevelPoor
 )
 
@@ -61,9 +62,9 @@ const (
 	GoodBursts = 300
 	poorBursts = 20
 
-	// Share of the ranges between two branches that contain a jump or return. They show that
-	// branches are missing or that another program ran. Correct recordings have less than 1 % of
-	// them.
+	// Share of the ranges between two branches that contain a jump or return, so that they cannot
+	// have run. They show that branches are missing or that another program ran. Correct recordings
+	// have less than 1 % of them.
 	goodContradicted = 0.05
 	poorContradicted = 0.2
 
@@ -127,8 +128,8 @@ func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 }
 
 // judgeRecording lowers the level for faults of the recording: its event, its branch filter, too
-// few moments and lost records. branches is true if ranges were counted although the filter left
-// out some branches.
+// few moments of a recording by steps, and lost records. branches is true if ranges between
+// branches were counted, although the filter left out some branches.
 func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	if read.Filter != "" && !branches {
 		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
@@ -146,8 +147,8 @@ func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	v.grade(lost, goodLost, never, percent(lost)+" of the records were lost")
 }
 
-// judgeSteps lowers the level if a recording by steps has too few moments, and names the causes. A
-// busy machine leads to few moments, but does not make them worse.
+// judgeSteps lowers the level if a recording by steps has too few moments at which the program was
+// stopped, and names the causes. A busy machine leads to few moments, but does not make them worse.
 func (v *Verdict) judgeSteps(read *samples.Report) {
 	n, e, where := read.Bursts, &read.Effort, ""
 	if read.Within > 0 { // the program is known
@@ -173,11 +174,11 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 	v.grade(unsampled, goodMissed, never, fmt.Sprintf("%s of the moments were in threads that could not be stopped: of %d threads, %d have a sample", percent(unsampled), e.Threads, e.Sampled))
 }
 
-// never is a limit that no share exceeds.
+// never is a limit for grade that no value exceeds.
 const never = math.MaxFloat64
 
-// grade lowers the level if value exceeds the limit of good profiles, or further if it exceeds that
-// of thin profiles.
+// grade lowers the level to LevelThin if value exceeds good, and to LevelPoor if it exceeds thin.
+// reason is the message for this.
 func (v *Verdict) grade(value, good, thin float64, reason string) {
 	switch {
 	case value > thin:
@@ -187,7 +188,8 @@ func (v *Verdict) grade(value, good, thin float64, reason string) {
 	}
 }
 
-// limit lowers the level to at most to, and adds a reason.
+// limit lowers the level to `to`, unless it is lower already, and adds a reason. Reasons for a
+// lower level come first.
 func (v *Verdict) limit(to Level, reason string) {
 	at := len(v.Reasons)
 	if to > v.Level {
@@ -202,4 +204,5 @@ func Contradicted(read *samples.Report, made *create.Report) float64 {
 	return (float64(made.BackwardRanges) + float64(made.CrossingRanges) + float64(made.Overruns) + float64(read.Bogus)) / max(1, all)
 }
 
+// percent returns a share as text, such as "12.50%".
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }

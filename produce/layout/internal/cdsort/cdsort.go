@@ -12,9 +12,9 @@ import (
 
 // Constants of the model. The instruction cache has cacheEntries entries of cacheSize bytes each.
 // The probability of a miss depends on how often the bytes of an entry run. In addition, a call
-// gains from a short distance between caller and callee: distance^-distancePower, minus the same
-// for the size of all code that runs. frequencyScale is the weight of cache misses relative to
-// distances.
+// gains from a short distance between caller and callee: distance^-distancePower, minus
+// size^-distancePower for the size of all code that runs. frequencyScale is the weight of cache
+// misses relative to distances.
 const (
 	cacheEntries   = 16
 	cacheSize      = 2048
@@ -47,6 +47,7 @@ func Order(functions []Function, calls []Call) []int {
 
 type chain = chains.Chain[Call]
 
+// A sort is the state while functions are ordered.
 type sort struct {
 	chains.Set[Call]
 	nodes []node
@@ -68,6 +69,7 @@ func (s *sort) put(c *chain, function int) {
 	c.Append(function, n.size, n.count)
 }
 
+// newSort returns the initial state, in which each function is a chain of its own.
 func newSort(functions []Function, calls []Call) *sort {
 	s := &sort{nodes: make([]node, len(functions))}
 	size := uint64(0)
@@ -107,7 +109,7 @@ func (s *sort) raiseCounts(calls []Call) {
 	}
 }
 
-// best returns the better order of the two chains of a link.
+// best returns the better one of the two orders of a link's chains.
 func (s *sort) best(l *chains.Link[Call]) chains.Merge[Call] {
 	a, b := l.InOrder()
 	if len(a.Items)+len(b.Items) > maxChain {
@@ -127,8 +129,8 @@ func (s *sort) join(m chains.Merge[Call], _ *chains.Link[Call]) {
 	}
 }
 
-// gain returns the gain of the model if chain second follows chain first. calls are the calls
-// between them.
+// gain returns what the model gains if chain second comes directly after chain first. calls are the
+// calls between the two chains.
 func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	size, count := float64(first.Size)+float64(second.Size), float64(first.Count)+float64(second.Count)
 	gain := frequencyScale * (s.misses(float64(first.Count), first.Density()) + s.misses(float64(second.Count), second.Density()) - s.misses(count, count/size))
@@ -148,7 +150,7 @@ func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	return gain
 }
 
-// misses returns how many of count entries of a chain's functions miss the cache. density is the
+// misses returns how many of count entries of functions in a chain miss the cache. density is the
 // number of entries per byte of the chain.
 func (s *sort) misses(count, density float64) float64 {
 	inPage := density * cacheSize

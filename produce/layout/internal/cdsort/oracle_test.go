@@ -31,7 +31,8 @@ func TestLLVM(t *testing.T) {
 	t.Logf("all of %d orders are the same", graphs)
 }
 
-// callGraph returns a random program. Some functions have no count of their own.
+// callGraph returns random functions and calls between them. Some functions have no count of their
+// own.
 func callGraph(seed uint64) ([]Function, []Call) {
 	r := rand.New(rand.NewPCG(seed, 22))
 	functions := make([]Function, 2+r.IntN(500))

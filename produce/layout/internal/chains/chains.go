@@ -1,6 +1,7 @@
-// Package chains merges chains of code greedily: of all merges of two linked chains, it applies the
-// one that gains most, until none gains anything. A chain is blocks or functions that lie one after
-// another, and a link is the edges between two chains.
+// Package chains orders blocks or functions by merging chains of them. A chain is a sequence of
+// blocks or functions that are adjacent in memory. All edges between two chains are a link. Of all
+// merges of two linked chains, the package applies the one with the highest gain first, until no
+// merge has a gain.
 package chains
 
 import (
@@ -9,7 +10,8 @@ import (
 	"slices"
 )
 
-// A Set contains the current chains. E is the type of an edge. The zero value is empty.
+// A Set contains the chains that have not been merged into others. E is the type of an edge. The
+// zero value is empty.
 type Set[E any] struct {
 	chains []*Chain[E] // by ID; nil if merged into another
 	queue  queue[E]
@@ -66,20 +68,20 @@ func (s *Set[E]) Connect(a, b *Chain[E], edge E) {
 	l.Edges = append(l.Edges, edge)
 }
 
-// A Merge is a possible merge of two chains. Second is appended to First unless Parts has another
-// order.
+// A Merge is a possible merge of two chains. The items of Second come after those of First, unless
+// Parts has another order.
 type Merge[E any] struct {
 	First, Second *Chain[E]
 	Gain          float64
 	Parts         [3][]int // the order of all items, if it is not First followed by Second
 }
 
-// epsilon is the gain up to which a merge is not worthwhile.
+// epsilon is the smallest gain for which a merge is applied. Smaller gains are rounding errors.
 const epsilon = 1e-8
 
-// MergeAll merges pairs of linked chains as long as a merge has a gain, those with the highest gain
-// first. best returns the best merge of two chains. A merge without a gain is not applied. join
-// moves the items of m.Second to m.First. Then m.First gets the links of both chains.
+// MergeAll merges pairs of linked chains until no merge has a gain, those with the highest gain
+// first. best returns the best merge of a link's two chains. join moves the items of m.Second to
+// m.First; MergeAll then moves the links.
 func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], l *Link[E])) {
 	enqueue := func(l *Link[E]) {
 		l.stamp++
@@ -130,9 +132,9 @@ func (s *Set[E]) moveLinks(e entry[E]) {
 	from.links, s.chains[from.ID] = nil, nil
 }
 
-// Concatenate returns the items of all chains. The chain that starts with item first comes first,
-// and the others follow by descending density. If first is -1, all chains are ordered by density.
-// The set must not be used afterwards.
+// Concatenate returns the items of all chains in one list. The chain that starts with item first
+// comes first, and the others follow by descending density. If first is -1, all chains are ordered
+// by density. The set must not be used afterwards.
 func (s *Set[E]) Concatenate(first int) []int {
 	rest := slices.DeleteFunc(s.chains, func(c *Chain[E]) bool { return c == nil })
 	slices.SortFunc(rest, func(a, b *Chain[E]) int {
@@ -151,7 +153,8 @@ func (s *Set[E]) Concatenate(first int) []int {
 	return order
 }
 
-// An entry is a possible merge in the queue. It is outdated if the stamp of its link differs.
+// An entry is a possible merge in the queue. If the stamp of its link has changed since, the entry
+// is outdated and ignored.
 type entry[E any] struct {
 	Merge[E]
 	link  *Link[E]

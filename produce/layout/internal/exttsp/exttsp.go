@@ -5,9 +5,9 @@ package exttsp
 
 import "github.com/go-afdo/afdo/produce/layout/internal/chains"
 
-// Weights of jumps in the score by kind, and limits. A jump over more bytes than the distance for
-// its direction does not count. The values come from LLVM's CodeLayout.cpp, where they were tuned
-// on large programs.
+// Weights of jumps in the score, and limits. A jump over more bytes than the distance for its
+// direction does not count. The values are those of LLVM's CodeLayout.cpp, where they were tuned on
+// large programs.
 const (
 	fallThroughWeight     = 1.0  // for a block with several successors
 	soleFallThroughWeight = 1.05 // for a block with a single successor, which then needs no jump instruction
@@ -73,6 +73,7 @@ type jump struct {
 	sole     bool // its source has no other successor
 }
 
+// newProblem returns the initial state, in which no block is in a chain.
 func newProblem(blocks []Block, edges []Edge) *problem {
 	p := &problem{nodes: make([]node, len(blocks))}
 	for i, b := range blocks {
@@ -95,7 +96,7 @@ func newProblem(blocks []Block, edges []Edge) *problem {
 	return p
 }
 
-// score returns the sum of the scores of jumps. The blocks lie in the order of parts.
+// score returns the sum of the scores of jumps if the blocks are in memory in the order of parts.
 func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	address := uint64(0)
 	for _, part := range parts {
@@ -110,6 +111,7 @@ func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	return sum
 }
 
+// jumpScore returns the score of a jump. It depends on the distance between its two blocks.
 func (p *problem) jumpScore(j *jump) float64 {
 	end, target := p.nodes[j.from].address+p.nodes[j.from].size, p.nodes[j.to].address
 	distance, limit := end-target, uint64(backwardDistance)
@@ -153,8 +155,8 @@ func (p *problem) forcePairs() {
 	}
 }
 
-// connect creates a chain for each sequence of forced pairs, and links the chains by the other
-// jumps.
+// connect creates a chain for each sequence of blocks that must stay adjacent (see forcePairs). It
+// links the chains by the jumps between them.
 func (p *problem) connect() {
 	var all []*chain
 	for i := range p.nodes {

@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/chains"
 )
 
-// join merges two chains into one with the items in the order of m.Parts.
+// join merges two chains of blocks into one, with the blocks in the order of m.Parts.
 func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
 	into, from := m.First, m.Second
 	// The parts refer to into.Items, so the merged chain gets items of its own.
@@ -43,9 +43,10 @@ func (p *problem) bestMerge(l *chains.Link[*jump]) (best chains.Merge[*jump]) {
 	return best
 }
 
+// hasEntry reports whether a chain begins with block 0, the entry of the function.
 func hasEntry(c *chain) bool { return c.Items[0] == 0 }
 
-// A merging searches for the best order of a chain y and the parts of a chain x.
+// A merging searches for the best way to merge a chain y into a chain x, which may be split for it.
 type merging struct {
 	*problem
 	x, y  *chain
@@ -53,6 +54,8 @@ type merging struct {
 	best  *chains.Merge[*jump]
 }
 
+// tryAll tries to place chain y after chain x, and between the parts into which x can be split. It
+// splits x next to jumps between x and y. If x is short, it splits x at every position.
 func (m *merging) tryAll() {
 	x, y := m.x.Items, m.y.Items
 	m.try(x, y, nil)
@@ -76,13 +79,13 @@ func (m *merging) tryAll() {
 	}
 }
 
-// follows reports whether a block has a jump to another block.
+// follows reports whether block from has a jump to block to.
 func (m *merging) follows(from, to int) bool {
 	return slices.ContainsFunc(m.nodes[from].out, func(j *jump) bool { return j.to == to })
 }
 
-// split splits x at a position and tries orders of the two parts and y: with y between, before or
-// after the parts.
+// split splits chain x at a position and tries orders of the two parts and chain y. The arguments
+// between, before and after select where y is: between the parts, before them or after them.
 func (m *merging) split(at int, between, before, after bool) {
 	x, y := m.x.Items, m.y.Items
 	if at == 0 || at == len(x) || m.nodes[x[at-1]].next >= 0 {
@@ -99,7 +102,8 @@ func (m *merging) split(at int, between, before, after bool) {
 	}
 }
 
-// try sets m.best to an order if its gain is higher. The entry of the function must stay first.
+// try makes an order of blocks the best one if its gain is higher than that of the best order so
+// far. It ignores orders in which the entry of the function is not first.
 func (m *merging) try(parts ...[]int) {
 	if (hasEntry(m.x) || hasEntry(m.y)) && parts[0][0] != 0 {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Scores are equal to LLVM's, and the score of an order is as high as that of LLVM's order.
+// Scores equal those that LLVM computes, and the score of an order is as high as the score of
+// LLVM's order.
 func TestLLVM(t *testing.T) {
 	testenv.NeedSweep(t)
 	var input bytes.Buffer
