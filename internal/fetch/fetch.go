@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // classes are the errors that a helper's answer can represent. The index is the class in the
@@ -272,36 +273,17 @@ func Shown(path string) string {
 	if _, ok := Helper(path); !ok {
 		return path
 	}
-	scheme, rest, _ := strings.Cut(path, "://")
-	if end := strings.IndexAny(rest, "?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	authority := rest
-	if end := strings.IndexByte(rest, '/'); end >= 0 {
-		authority = rest[:end]
-	}
-	host := authority[strings.LastIndexByte(authority, '@')+1:]
-	if !isHost(host) { // as if a password has a slash
+	parts := urlParts().FindStringSubmatch(path)
+	if parts == nil { // as if a password has a slash
 		return "a malformed URL"
 	}
-	return scheme + "://" + host + rest[len(authority):]
+	return parts[1] + parts[2]
 }
 
-// isHost reports whether text is the name or address of a host, optionally with a port.
-func isHost(text string) bool {
-	name, port := text, ""
-	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, "]") {
-		name, port = text[:at], text[at+1:]
-	}
-	inName := func(c rune) bool {
-		return c >= 0x80 || strings.ContainsRune("-._~%", c) || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	}
-	if address, ok := strings.CutPrefix(name, "["); ok {
-		name = strings.ReplaceAll(strings.TrimSuffix(address, "]"), ":", "")
-	}
-	return !strings.ContainsFunc(name, func(c rune) bool { return !inName(c) }) &&
-		!strings.ContainsFunc(port, func(c rune) bool { return c < '0' || '9' < c })
-}
+// urlParts matches a URL. Its first group is the scheme. Its second group is the host, the port and
+// the path. A host is a name, or an address in brackets.
+var urlParts = pattern.Of(`(?s)^([^:]*://)(?:[^/?#]*@)?` +
+	`((?:[\w.~%\x{80}-\x{10FFFF}-]*|\[[\w.~%:\x{80}-\x{10FFFF}-]*\])(?::\d*)?(?:/[^?#]*)?)(?:[?#].*)?$`)
 
 // helpers maps URL schemes to the helper programs that read such URLs.
 var helpers = map[string]string{

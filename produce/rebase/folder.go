@@ -3,7 +3,6 @@ package rebase
 import (
 	"bytes"
 	"io/fs"
-	"iter"
 	"os"
 	pathpkg "path"
 	"path/filepath"
@@ -77,9 +76,10 @@ func (d *folder) add(path string) error {
 // directly or indirectly.
 func (d *folder) addIncluded(first int) error {
 	for i := first; i < len(d.sources.files); i++ {
-		for name := range included(d.sources.files[i].text) {
-			paths := d.others[pathpkg.Base(name)]
-			delete(d.others, pathpkg.Base(name))
+		for line := range bytes.Lines(d.sources.files[i].text) {
+			base := pathpkg.Base(includedName(line))
+			paths := d.others[base]
+			delete(d.others, base)
 			for _, path := range paths {
 				if err := d.add(path); err != nil {
 					return err
@@ -90,22 +90,16 @@ func (d *folder) addIncluded(first int) error {
 	return nil
 }
 
-// included iterates over the file names in the "#include" directives of a text.
-func included(text []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range bytes.Lines(text) {
-			rest, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("#"))
-			if !ok {
-				continue
-			}
-			rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte("include"))
-			begin := bytes.IndexAny(rest, `<"`) + 1
-			end := bytes.IndexAny(rest[begin:], `">`)
-			if ok && begin > 0 && end >= 0 && !yield(string(rest[begin:begin+end])) {
-				return
-			}
-		}
+// includedName returns the file name in a line with an "#include" directive, or "" for other lines.
+func includedName(line []byte) string {
+	directive, isDirective := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("#"))
+	rest, isInclude := bytes.CutPrefix(bytes.TrimLeft(directive, " \t"), []byte("include"))
+	begin := bytes.IndexAny(rest, `<"`) + 1
+	end := bytes.IndexAny(rest[begin:], `">`)
+	if !isDirective || !isInclude || begin == 0 || end < 0 {
+		return ""
 	}
+	return string(rest[begin : begin+end])
 }
 
 // cacheTag is the beginning of a CACHEDIR.TAG file, which marks a cache

@@ -56,9 +56,7 @@ func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string)
 // appendInput appends the encoding of an input to a message.
 func appendInput(m *message, in *fleet.Input) {
 	m.string(in.Path)
-	m.uint(in.Weight.Num)
-	m.uint(in.Weight.Den)
-	m.uint(0)
+	m.uint(in.Weight.Num, in.Weight.Den, 0)
 	if !in.Time.IsZero() {
 		(*m)[len(*m)-1] = 1
 		m.uint(uint64(in.Time.UnixNano()))
@@ -252,7 +250,11 @@ func (fn *readFn) findTime(ctx context.Context, fs filesystem.Interface, in *fle
 // Elements are bytes and not text, because paths and names need not be valid UTF-8.
 type message []byte
 
-func (m *message) uint(v uint64) { *m = binary.AppendUvarint(*m, v) }
+func (m *message) uint(values ...uint64) {
+	for _, v := range values {
+		*m = binary.AppendUvarint(*m, v)
+	}
+}
 
 func (m *message) string(s string) {
 	m.uint(uint64(len(s)))

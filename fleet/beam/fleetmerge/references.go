@@ -36,9 +36,7 @@ func (r *reference) encode() []byte {
 	if r.own {
 		own = 1
 	}
-	m.uint(own)
-	m.uint(r.functions)
-	m.uint(r.records)
+	m.uint(own, r.functions, r.records)
 	for i, name := range r.names {
 		m.string(name)
 		m.uint(uint64(r.uses[i]))
@@ -159,9 +157,7 @@ func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, siz
 func encodeUnit(u *encode.Unit) []byte {
 	var m message
 	m.string(u.Path)
-	m.uint(u.NameBytes)
-	m.uint(u.Functions)
-	m.uint(u.Records)
+	m.uint(u.NameBytes, u.Functions, u.Records)
 	for _, n := range u.Uses {
 		m.uint(uint64(n))
 	}
@@ -233,10 +229,7 @@ type place struct {
 // encode returns the place as a message.
 func (p *place) encode() []byte {
 	var m message
-	m.uint(uint64(p.start))
-	m.uint(uint64(p.section))
-	m.uint(p.shard)
-	m.uint(p.index)
+	m.uint(uint64(p.start), uint64(p.section), p.shard, p.index)
 	return m
 }
 

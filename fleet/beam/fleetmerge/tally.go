@@ -1,7 +1,7 @@
 package fleetmerge
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/go-afdo/afdo"
@@ -12,15 +12,11 @@ import (
 
 // A tally collects the statistics for the summary of a profile whose units are in several Profiles,
 // as [profile.Profile.Split] returns them. The zero tally describes an empty profile. A tally takes
-// 16 to 32 bytes per distinct count.
+// about 40 bytes per distinct count.
 type tally struct {
-	facts   afdo.Summary // without entries
-	counts  []counted
-	compact int // the number of leading counts that are sorted and distinct
+	facts  afdo.Summary      // without entries
+	counts map[uint64]uint64 // number of records by count; without 0, which adds nothing to any share of the samples
 }
-
-// A counted is a count and the number of its occurrences.
-type counted struct{ count, n uint64 }
 
 // add adds the functions of a profile to the tally. Each function must be added only once.
 func (t *tally) add(p *profile.Profile) {
@@ -32,7 +28,7 @@ func (t *tally) add(p *profile.Profile) {
 				t.facts.NumCounts++
 				t.facts.TotalCount = saturating.Add(t.facts.TotalCount, r.Count)
 				t.facts.MaxCount = max(t.facts.MaxCount, r.Count)
-				t.count(counted{r.Count, 1})
+				t.count(r.Count, 1)
 			}
 		}
 	}
@@ -45,64 +41,42 @@ func (t *tally) merge(o *tally) {
 	t.facts.NumCounts += o.facts.NumCounts
 	t.facts.TotalCount = saturating.Add(t.facts.TotalCount, o.facts.TotalCount)
 	t.facts.MaxCount = max(t.facts.MaxCount, o.facts.MaxCount)
-	for _, c := range o.counts {
-		t.count(c)
+	for count, n := range o.counts {
+		t.count(count, n)
 	}
 }
 
-// count adds a count that occurs c.n times. It ignores zeros, because they do not contribute to any
-// share of the samples.
-func (t *tally) count(c counted) {
-	const least = 1 << 10
-	if c.count == 0 {
-		return
+// count adds n records with the same count.
+func (t *tally) count(count, n uint64) {
+	if t.counts == nil {
+		t.counts = make(map[uint64]uint64)
 	}
-	if len(t.counts) >= max(2*t.compact, least) {
-		t.settle()
+	if count > 0 {
+		t.counts[count] += n
 	}
-	t.counts = append(t.counts, c)
-}
-
-// settle sorts the counts of the tally and combines equal ones.
-func (t *tally) settle() {
-	slices.SortFunc(t.counts, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
-	settled := t.counts[:0]
-	for _, c := range t.counts {
-		if last := len(settled) - 1; last >= 0 && settled[last].count == c.count {
-			settled[last].n += c.n
-			continue
-		}
-		settled = append(settled, c)
-	}
-	t.counts, t.compact = settled, len(settled)
 }
 
 // summarize returns the result of [profile.Profile.Summarize] for a profile with all functions that
 // were added.
 func (t *tally) summarize() *afdo.Summary {
-	t.settle()
 	s := t.facts
-	left := t.counts
+	left := slices.Sorted(maps.Keys(t.counts))
 	s.Entries = summary.Entries(s.TotalCount, func() (count, n uint64) {
-		c := left[len(left)-1]
+		count = left[len(left)-1]
 		left = left[:len(left)-1]
-		return c.count, c.n
+		return count, t.counts[count]
 	})
 	return &s
 }
 
 // encode returns the tally as a message, which decode reads on another machine.
 func (t *tally) encode() []byte {
-	t.settle()
 	var m message
-	for _, v := range []uint64{t.facts.NumFunctions, t.facts.MaxFunctionCount, t.facts.NumCounts, t.facts.TotalCount, t.facts.MaxCount} {
-		m.uint(v)
-	}
+	m.uint(t.facts.NumFunctions, t.facts.MaxFunctionCount, t.facts.NumCounts, t.facts.TotalCount, t.facts.MaxCount)
 	last := uint64(0)
-	for _, c := range t.counts {
-		m.uint(c.count - last)
-		m.uint(c.n)
-		last = c.count
+	for _, count := range slices.Sorted(maps.Keys(t.counts)) {
+		m.uint(count-last, t.counts[count])
+		last = count
 	}
 	return m
 }
@@ -119,8 +93,7 @@ func (t *tally) decode(data []byte) error {
 			return errMessage
 		}
 		count += step
-		t.counts = append(t.counts, counted{count, n})
+		t.count(count, n)
 	}
-	t.compact = len(t.counts)
 	return f.err()
 }

@@ -38,7 +38,7 @@ type Output struct {
 // would. It passes over the units twice: first it collects sizes and symbols for the plan of the
 // file, and then it encodes each unit. A worker keeps at most one unit or one shard of the file in
 // memory. In addition it may need data about all units: 4 bytes per symbol, 8 bytes per section,
-// the paths, and 16 bytes per distinct count. The worker of a unit also has the symbols to which
+// the paths, and 40 bytes per distinct count. The worker of a unit also has the symbols to which
 // other units refer.
 //
 // Shards are stored next to the output until it is complete. The pipeline fails if there are no
@@ -166,11 +166,8 @@ func (fn *encodeFn) ProcessElement(path []byte, sums, ids, places func(*[]byte) 
 		return err
 	}
 	var m message
-	m.uint(at.index)
-	m.uint(uint64(len(sections.Sizes)))
-	for _, size := range sections.Sizes {
-		m.uint(size)
-	}
+	m.uint(at.index, uint64(len(sections.Sizes)))
+	m.uint(sections.Sizes...)
 	m = append(m, sections.Data...)
 	emit(binary.BigEndian.AppendUint64(nil, at.shard), m)
 	return nil
@@ -218,9 +215,7 @@ func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func
 	m.uint(binary.BigEndian.Uint64(number))
 	m.string(path)
 	for _, p := range parts {
-		for _, size := range p.sizes {
-			m.uint(size)
-		}
+		m.uint(p.sizes...)
 	}
 	emit(m)
 	return nil

@@ -89,11 +89,7 @@ func (azureService) part(reader *blob.Reader, p *source.Part) (bool, error) {
 		return false, nil
 	}
 	p.Version = source.Version{ETag: string(*response.ETag)}
-	if response.ContentRange == nil {
-		p.Low, p.High = 0, reader.Size()
-		return true, nil
-	}
-	return true, p.ContentRange(*response.ContentRange)
+	return true, setRange(p, response.ContentRange, reader)
 }
 
 func (azureService) refused(err error) (int, string) {

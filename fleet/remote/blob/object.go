@@ -117,6 +117,16 @@ func describe(reader *blob.Reader, p *source.Part) error {
 	return nil
 }
 
+// setRange sets the range and the size of a part from the header Content-Range of a response. A
+// response without the header is the whole object.
+func setRange(p *source.Part, header *string, reader *blob.Reader) error {
+	if header == nil {
+		p.Low, p.High = 0, reader.Size()
+		return nil
+	}
+	return p.ContentRange(*header)
+}
+
 // changedAt returns the version of an object that was modified at time t. It is for stores without
 // conditional requests.
 func changedAt(t time.Time) source.Version {

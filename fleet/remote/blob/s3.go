@@ -38,11 +38,7 @@ func (s3Service) part(reader *blob.Reader, p *source.Part) (bool, error) {
 	if p.Version.ETag == "" {
 		p.Version = changedAt(reader.ModTime())
 	}
-	if out.ContentRange == nil { // the whole object
-		p.Low, p.High = 0, reader.Size()
-		return true, nil
-	}
-	return true, p.ContentRange(*out.ContentRange)
+	return true, setRange(p, out.ContentRange, reader)
 }
 
 func (s3Service) refused(err error) (int, string) {
