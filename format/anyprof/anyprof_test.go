@@ -72,13 +72,13 @@ func everything(t *testing.T, p *anyprof.Profile) string {
 		}
 		whole := new(instrprof.Profile)
 		require.NoError(t, whole.AddIndexed(m, 1, nil))
-		err = whole.WriteText(&text)
+		_, err = whole.WriteText(&text)
 	case *instrprof.RawReader:
 		whole := new(instrprof.Profile)
 		require.NoError(t, whole.AddRaw(m, 1, nil))
-		err = whole.WriteText(&text)
+		_, err = whole.WriteText(&text)
 	case *instrprof.Profile:
-		err = m.WriteText(&text)
+		_, err = m.WriteText(&text)
 	case *memprof.Profile:
 		err = memprof.WriteYAML(&text, m)
 	}

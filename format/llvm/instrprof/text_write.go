@@ -30,15 +30,17 @@ var textHeaders = [...]struct {
 
 // WriteText writes the profile as text, byte for byte like llvm-profdata merge --text. It takes the
 // names of call targets from the profile's functions, and those of virtual tables from VTableNames.
-// Any other hash is lost; like 0, it becomes an external symbol. WriteText leaves out functions
+// Any other hash is lost, because the text has an external symbol in its place, as for hash 0.
+// unnamed is the number of lost hashes. WriteText leaves out functions
 // without counters, which LLVM writes but cannot read. A text that would be empty gets the header
 // line ":fe", so that its format can be recognised.
 //
 // Errors come from w, or match afdo.ErrUnrepresentable for a name that cannot be read back, such as
 // 54, and for a function of a temporal trace without a known name.
-func (p *Profile) WriteText(w io.Writer) error {
+func (p *Profile) WriteText(w io.Writer) (unnamed int, err error) {
 	t := textWriter{w: bufio.NewWriterSize(w, 64<<10), name: p.names(), exact: true}
-	return t.profile(p.Flags, &p.Traces, p.Records())
+	err = t.profile(p.Flags, &p.Traces, p.Records())
+	return t.unnamed, err
 }
 
 // WriteRecords writes records as text for people, like [Profile.WriteText] but without traces. It
@@ -54,6 +56,7 @@ type textWriter struct {
 	name    func(nameHash uint64) (string, bool)
 	exact   bool // refuse names that cannot be read back
 	records int  // number of records written
+	unnamed int  // number of values written whose hash has no known name
 	err     error
 	scratch []byte
 }
@@ -247,6 +250,9 @@ func (t *textWriter) value(kind ValueKind, v uint64) string {
 			t.refuse(name, "an unknown name")
 		}
 		return name
+	}
+	if v != 0 {
+		t.unnamed++
 	}
 	return externalSymbol
 }

@@ -44,7 +44,7 @@ func TestTextOfOddNames(t *testing.T) {
 				require.NoError(t, p.Add(r, 1))
 			}
 			var text bytes.Buffer
-			err := p.WriteText(&text)
+			_, err := p.WriteText(&text)
 			if refused {
 				require.ErrorIs(t, err, afdo.ErrUnrepresentable, "%q", names)
 				continue
@@ -65,7 +65,7 @@ func TestTextOfOddReferences(t *testing.T) {
 		r, err := instrprof.NewRecord("f", 5, []uint64{7}, nil, sites)
 		require.NoError(t, err)
 		require.NoError(t, p.Add(r, 1))
-		err = p.WriteText(new(bytes.Buffer))
+		_, err = p.WriteText(new(bytes.Buffer))
 		require.Equal(t, refused, err != nil, "%q: %v", name, err)
 	}
 	for name, refused := range map[string]bool{"g": false, "a,b": true, " g": true} {
@@ -75,7 +75,7 @@ func TestTextOfOddReferences(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.Add(r, 1))
 		p.Traces.Traces = []instrprof.Trace{{Weight: 1, Functions: []uint64{instrprof.NameHash(name)}}}
-		err = p.WriteText(new(bytes.Buffer))
+		_, err = p.WriteText(new(bytes.Buffer))
 		require.Equal(t, refused, err != nil, "%q: %v", name, err)
 	}
 }
@@ -87,12 +87,13 @@ func TestTextKeepsTracedNames(t *testing.T) {
 	var p instrprof.Profile
 	require.NoError(t, p.AddStream(strings.NewReader(text), 1, nil))
 	var again bytes.Buffer
-	require.NoError(t, p.WriteText(&again))
+	_, err := p.WriteText(&again)
+	require.NoError(t, err)
 	require.Contains(t, again.String(), "\nf,gone,\n")
 
 	p.Traces.Traces[0].Functions[1]++ // a hash without a name
 	again.Reset()
-	err := p.WriteText(&again)
+	_, err = p.WriteText(&again)
 	require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 	require.ErrorContains(t, err, fmt.Sprintf("%#x", p.Traces.Traces[0].Functions[1]))
 }
@@ -117,7 +118,7 @@ func FuzzNamesInProfText(f *testing.F) {
 		p.Traces.Seen = 1
 		p.Traces.Traces = []instrprof.Trace{{Weight: 1, Functions: []uint64{instrprof.NameHash(first), instrprof.NameHash(second)}}}
 		var text bytes.Buffer
-		if err := p.WriteText(&text); err != nil {
+		if _, err := p.WriteText(&text); err != nil {
 			require.ErrorIs(t, err, afdo.ErrUnrepresentable)
 			return
 		}
@@ -137,7 +138,8 @@ func indexedBytes(t *testing.T, p *instrprof.Profile) []byte {
 // TestTextOfNothing checks that Detect recognises the text of an empty profile.
 func TestTextOfNothing(t *testing.T) {
 	var text bytes.Buffer
-	require.NoError(t, new(instrprof.Profile).WriteText(&text))
+	_, err := new(instrprof.Profile).WriteText(&text)
+	require.NoError(t, err)
 	require.Equal(t, instrprof.FormatText, instrprof.Detect(text.Bytes()))
 	require.Empty(t, namesIn(t, text.Bytes()))
 }

@@ -158,7 +158,8 @@ func read(t testing.TB, dir, name string) []byte {
 func asText(t testing.TB, p *instrprof.Profile) string {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, p.WriteText(&out))
+	_, err := p.WriteText(&out)
+	require.NoError(t, err)
 	return out.String()
 }
 

@@ -178,45 +178,45 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	if k.sparse {
 		p.Sparse()
 	}
-	if n := p.NumWithoutCounters(); n > 0 && out.Format.Name == formatText {
-		e.Warnf("%s does not store everything: functions without counters that were left out: %d", formatText, n)
-	}
-	if n := p.NumUniform(); n > 0 {
-		e.Warnf("%s does not store everything: uniformity of functions of a GPU that was left out: %d", out.Format.Name, n)
-	}
+	tellLoss(e, out.Format.Name, "uniformity bits of functions of a GPU", p.NumUniform())
 	if out.Format.Name == formatText {
+		tellLoss(e, formatText, "functions without counters", p.NumWithoutCounters())
+		tellLoss(e, formatText, "MemProf sections", memory.n)
 		if !k.vtableNames {
 			p.VTableNames = nil // as LLVM has it
 		}
-		return output.Write(e.Out, out.Path, p.WriteText)
+		unnamed := 0
+		err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
+			unnamed, err = p.WriteText(w)
+			return err
+		})
+		tellLoss(e, formatText, "hashes of call targets without a name", unnamed)
+		return err
 	}
 	o := instrprof.IndexedOptions{Version: k.version, VTableNames: k.vtableNames}
-	if memory.n > 0 && k.version >= kind.IndexedMemory {
+	format := fmt.Sprintf("profdata of version %d", k.version)
+	if k.version < kind.IndexedMemory {
+		tellLoss(e, format, "MemProf sections", memory.n)
+	} else if memory.n > 0 {
 		o.MemProf = func(offset int64) ([]byte, error) { return memory.sum.Section(kind.MemoryVersion(&memory.sum), offset) }
 	}
 	if err := output.Write(e.Out, out.Path, func(w io.Writer) error { return p.WriteIndexed(w, o) }); err != nil {
 		return err
 	}
-	k.tellLosses(e, p.IndexedLosses(k.version))
+	l := p.IndexedLosses(k.version)
+	tellLoss(e, format, "MC/DC bitmaps", l.Bitmaps)
+	tellLoss(e, format, "sites of virtual tables", l.VTableSites)
+	tellLoss(e, format, "temporal traces", l.Traces)
+	tellLoss(e, format, "binary IDs", l.BinaryIDs)
+	if l.LoopEntries {
+		e.Warnf("%s does not store that the entries of loops are instrumented", format)
+	}
 	return nil
 }
 
-// tellLosses prints which parts of the profile the indexed version could not store.
-func (k *Kind) tellLosses(e *cli.Env, l instrprof.IndexedLosses) {
-	for _, c := range []struct {
-		what string
-		n    int
-	}{
-		{"MC/DC bitmaps", l.Bitmaps},
-		{"sites of virtual tables", l.VTableSites},
-		{"temporal traces", l.Traces},
-		{"binary IDs", l.BinaryIDs},
-	} {
-		if c.n > 0 {
-			e.Warnf("profdata of version %d does not store everything: %s that were left out: %d", k.version, c.what, c.n)
-		}
-	}
-	if l.LoopEntries {
-		e.Warnf("profdata of version %d does not store that the entries of loops are instrumented", k.version)
+// tellLoss prints how many parts of a profile a format could not store, unless there are none.
+func tellLoss(e *cli.Env, format, what string, n int) {
+	if n > 0 {
+		e.Warnf("%s does not store everything: %s that were left out: %d", format, what, n)
 	}
 }

@@ -2,7 +2,6 @@ package instrprofkind
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -202,7 +201,6 @@ func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	for i, in := range g.inputs {
 		byFile[i].tell(e, in.Path)
 	}
-	g.memory.tell(e, g.Out.Format.Name, g.k.version)
 }
 
 // closer adapts an input.File, whose Close returns nothing, to io.Closer.
@@ -237,16 +235,6 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	return m.sum.Merge(src, times)
 }
 
-// tell prints which parts of the memory profiles the format could not store.
-func (m *memorySections) tell(e *cli.Env, format string, version uint32) {
-	if m.n > 0 && format == formatIndexed && version < kind.IndexedMemory {
-		format = fmt.Sprintf("%s of version %d", format, version)
-	} else if m.n == 0 || format != formatText {
-		return
-	}
-	e.Warnf("%s does not store everything: MemProf sections that were left out: %d", format, m.n)
-}
-
 var errTrim = errors.New("instrumentation profiles cannot be trimmed")
 
 // gcPercent limits how far the heap may grow, in percent. A profile is large but has few pointers,
@@ -270,10 +258,5 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	if err := memory.add(p.file, 1); err != nil {
 		return err
 	}
-	if err := k.write(e, out, p.Profile, &memory); err != nil {
-		return err
-	}
-	doing.Stop()
-	memory.tell(e, out.Format.Name, k.version)
-	return nil
+	return k.write(e, out, p.Profile, &memory)
 }
