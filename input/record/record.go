@@ -82,7 +82,7 @@ func (t *Target) check() error {
 type Event int
 
 const (
-	// Best is the first of the other events that works on this machine.
+	// Best is the first of Branches, Steps, Cycles and Clock that works on this machine.
 	Best Event = iota
 	// Branches samples by branches or cycles, with a branch stack.
 	Branches

@@ -145,7 +145,8 @@ type Options struct {
 	Jumps bool
 }
 
-// A choice decides which objects of an input are the binary, and has the other options.
+// A choice contains the binary and the options of a call of [Read]. It decides which files of the
+// input are the binary.
 type choice struct {
 	binary  *Binary
 	options Options

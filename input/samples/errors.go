@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// ErrUnknown is the class of an afdo.FormatError for an input that is not a recording in a format
-// of [Format].
+// ErrUnknown is the class of an afdo.FormatError for an input that is in none of the formats that
+// [Read] supports.
 var ErrUnknown = errors.New("not a recording of samples")
 
 // ErrEmpty is the class of an afdo.FormatError for an empty input. It matches ErrUnknown.

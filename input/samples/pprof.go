@@ -215,7 +215,8 @@ func (p *pprofReader) divide(period uint64) {
 	p.report.Chains = min(perSample(p.report.Chains, period), p.report.Samples)
 }
 
-// addSamples adds up the values of all samples that have the index column.
+// addSamples adds up the samples of the profile by location and by call. Each sample has several
+// values, and column is the index of the value to use.
 func (p *pprofReader) addSamples(column int) error {
 	most := freeCalls + len(p.data.bytes)/callRatio
 	return p.data.each(profileSample, func(f field) error {
@@ -256,7 +257,8 @@ func (p *pprofReader) addStack(count uint64) {
 	}
 }
 
-// readSample reads the stack of a sample, and returns its value with the index column.
+// readSample reads the stack of a sample into p.stack. It returns the sample's value with the index
+// column.
 func (p *pprofReader) readSample(f field, column int) (count uint64, err error) {
 	p.stack = p.stack[:0]
 	values := 0

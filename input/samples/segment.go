@@ -2,8 +2,8 @@ package samples
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// A segment is a part of a file that a process had mapped, for profiles with addresses of
-// processes.
+// A segment is a part of a file that a process had mapped at some addresses. It is used for
+// profiles whose locations are addresses of processes.
 type segment struct {
 	start, limit uint64 // addresses; limit 0 is not known
 	offset       uint64 // of start, in the file

@@ -58,7 +58,7 @@ func (i *Instance) Chain() []*Instance {
 }
 
 // A sweep moves through the code of a unit in the order of addresses. At each address it finds the
-// node and the row.
+// innermost function, which is a node of the tree, and the row of the line table.
 type sweep struct {
 	tree   *tree
 	ranges []nodeRange // ranges that begin at a later address

@@ -101,11 +101,9 @@ func (f *File) debugPaths(id []byte) []debugPath {
 		return paths
 	}
 	crc := f.binary.order.Uint32(link[at:])
-	dir := filepath.Dir(f.path)
-	if real, err := filepath.EvalSymlinks(f.path); err == nil {
-		if real, err = filepath.Abs(real); err == nil {
-			dir = filepath.Dir(real)
-		}
+	dir := realDir(f.path)
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
 	}
 	for _, d := range []string{dir, filepath.Join(dir, ".debug")} {
 		paths = append(paths, debugPath{path: filepath.Join(d, name), crc: crc})
@@ -114,6 +112,14 @@ func (f *File) debugPaths(id []byte) []debugPath {
 		paths = append(paths, debugPath{path: filepath.Join(d, dir, name), crc: crc})
 	}
 	return paths
+}
+
+// realDir returns the directory of a file after following symbolic links, if that is possible.
+func realDir(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return filepath.Dir(path)
 }
 
 // buildIDPath returns the path for a build ID below a directory of debug files.
@@ -154,11 +160,7 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	name, id := string(link[:end]), link[end+1:]
 	paths := []string{name}
 	if !filepath.IsAbs(name) {
-		dir := filepath.Dir(d.object.path)
-		if real, err := filepath.EvalSymlinks(d.object.path); err == nil {
-			dir = filepath.Dir(real)
-		}
-		paths[0] = filepath.Join(dir, name)
+		paths[0] = filepath.Join(realDir(d.object.path), name)
 	}
 	for _, dir := range f.dirs {
 		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)))

@@ -154,22 +154,18 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 		return
 	}
 	h.dirs = []string{""}
-	for c.Err == nil {
-		s := c.String("a string")
-		if len(s) == 0 {
-			break
-		}
-		w.count(c, fileCost)
-		h.dirs = append(h.dirs, string(s))
-	}
+	w.eachName(c, func(name []byte) { h.dirs = append(h.dirs, string(name)) })
 	h.files = []lineFile{{}}
-	for c.Err == nil {
-		s := c.String("a string")
-		if len(s) == 0 {
-			break
+	w.eachName(c, func(name []byte) { h.files = append(h.files, c.lineFile(name)) })
+}
+
+// eachName calls add for each name of a list that ends with an empty name, as before DWARF 5. add
+// must read what follows the name.
+func (w *worker) eachName(c *cursor, add func(name []byte)) {
+	for name := c.String("a string"); c.Err == nil && len(name) > 0; name = c.String("a string") {
+		if w.count(c, fileCost); c.Err == nil {
+			add(name)
 		}
-		w.count(c, fileCost)
-		h.files = append(h.files, c.lineFile(s))
 	}
 }
 

@@ -121,7 +121,9 @@ func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, v
 	return nil
 }
 
-// patch writes the value of a relocation. Tables without addends store them in place.
+// patch applies a relocation of kind k to the bytes p. v is the value of the symbol plus the addend
+// of the relocation. inPlace means that the relocation has no addend, and that the bytes p contain
+// the addend instead.
 func (s *section) patch(p []byte, k relocKind, v uint64, inPlace bool) {
 	old := newCursor(p, 0, s).uint(k.size)
 	switch {

@@ -361,7 +361,7 @@ func (q *question) unit(w *worker, u *dwarfUnit, about *Unit, j job, spans []spa
 	return nil
 }
 
-// describe reads the description of a unit.
+// describe reads the source file, directory and compiler of a unit into about.
 func (w *worker) describe(u *dwarfUnit, about *Unit) error {
 	for _, s := range []struct {
 		slot slot

@@ -33,7 +33,7 @@ func (w *worker) split(skeleton *dwarfUnit) (*dwarfUnit, *object, error) {
 			return nil, nil, err
 		}
 		if found {
-			span, err := w.spanAt(pack.data, base.info)
+			span, err := w.spanAt(pack.data, base[dwpInfo])
 			if err != nil {
 				return nil, nil, err
 			}
@@ -158,9 +158,9 @@ type dwpFile struct {
 const (
 	dwpInfo       = 1
 	dwpAbbrev     = 3
-	dwpLine       = 4
 	dwpStrOffsets = 6
 	dwpRnglists   = 8
+	dwpColumns    = 9
 )
 
 // openPackage reads the index of a package (DWARF 5, 7.3.5).
@@ -182,7 +182,7 @@ func openPackage(o *object) (*dwpFile, error) {
 		c.fail(fault.ErrVersion, "an index of version %d, 2 and 5 are known", version)
 	}
 	p.columns, p.units, p.slots = uint64(c.Uint32(aField)), uint64(c.Uint32(aField)), uint64(c.Uint32(aField))
-	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.Err == nil && (p.columns > dwpRnglists || need > uint64(len(c.Data)-c.Pos) || p.slots&(p.slots-1) != 0) {
+	if need := 12*p.slots + 4*p.columns*(1+2*p.units); c.Err == nil && (p.columns >= dwpColumns || need > uint64(len(c.Data)-c.Pos) || p.slots&(p.slots-1) != 0) {
 		c.fail(fault.ErrCount, "%d columns, %d units and %d slots", p.columns, p.units, p.slots)
 	}
 	return p, c.err()
@@ -220,18 +220,8 @@ func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, e
 	}
 	table := header + 12*p.slots
 	for i := range p.columns {
-		off := uint64(p.at(table + 4*(row*p.columns+i)).Uint32(aField))
-		switch p.at(table + 4*i).Uint32(aField) {
-		case dwpInfo:
-			base.info = off
-		case dwpAbbrev:
-			base.abbrev = off
-		case dwpLine:
-			base.line = off
-		case dwpStrOffsets:
-			base.strOffsets = off
-		case dwpRnglists:
-			base.rnglists = off
+		if column := p.at(table + 4*i).Uint32(aField); column < dwpColumns {
+			base[column] = uint64(p.at(table + 4*(row*p.columns+i)).Uint32(aField))
 		}
 	}
 	return base, true, nil

@@ -179,8 +179,9 @@ func (c *cursor) entry(e *dwarfEntry, a *abbrev, enc encoding) {
 	}
 }
 
-// contributions holds the offsets of a unit's tables in a package of split units.
-type contributions struct{ info, abbrev, line, strOffsets, rnglists uint64 }
+// contributions contains the offsets of a unit's tables in the sections of a package of split
+// units, by the column of the package's index. Outside of packages all offsets are 0.
+type contributions [dwpColumns]uint64
 
 // unitCost is the number of bytes charged to the budget for reading a unit's header, see
 // reading.spend.
@@ -196,7 +197,7 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *dwarfUnit, bas
 	if err != nil {
 		return nil, err
 	}
-	u.abbrevs += base.abbrev
+	u.abbrevs += base[dwpAbbrev]
 	var code, at uint64
 	err = r.decode(d.info, u.entries, span.end, func(c *cursor) { code, at = c.ULEB(), c.offset() })
 	if err != nil {
@@ -263,10 +264,10 @@ func (u *dwarfUnit) setBases(r *reading, base contributions) error {
 	if u.wide {
 		headerSize = 16
 	}
-	u.strOffsetsBase = base.strOffsets
+	u.strOffsetsBase = base[dwpStrOffsets]
 	if u.version >= 5 {
 		u.strOffsetsBase += headerSize
-		u.rnglistsBase = base.rnglists + headerSize + 4
+		u.rnglistsBase = base[dwpRnglists] + headerSize + 4
 		u.addrBase = headerSize
 	}
 	if v, ok := u.root.get(slotStrOffsetsBase); ok {
@@ -316,7 +317,8 @@ func (r *reading) address(u *dwarfUnit, v value) (uint64, error) {
 	return 0, u.data.info.faultAt(u.span.off, errForm, "an address of form %#x in the unit here", uint16(v.form))
 }
 
-// indexed returns an entry of a table of numbers.
+// indexed returns the number with an index in a table. The table begins at offset base of section
+// s, and each of its numbers has size bytes.
 func (r *reading) indexed(s *section, u *dwarfUnit, base, index uint64, size uint8) (n uint64, err error) {
 	if s == nil {
 		return 0, u.data.info.faultAt(u.span.off, errReference, "the unit here refers to a section that is not there")

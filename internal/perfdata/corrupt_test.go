@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -326,7 +327,7 @@ func TestChanged(t *testing.T) {
 		"rewritten": func(f *os.File) error { _, err := f.WriteAt(make([]byte, len(data)), 0); return err },
 		"touched":   func(f *os.File) error { return nil },
 	} {
-		t.Run(name, func(t *testing.T) {
+		for order, records := range map[string]func(*perfdata.Reader) iter.Seq2[perfdata.Record, error]{"records": (*perfdata.Reader).Records, "ordered": (*perfdata.Reader).Ordered} {
 			path := filepath.Join(t.TempDir(), "perf.data")
 			require.NoError(t, os.WriteFile(path, data, 0o600))
 			f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -337,10 +338,10 @@ func TestChanged(t *testing.T) {
 			require.NoError(t, change(f))
 			require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)))
 			err = nil
-			for _, fault := range r.Records() {
+			for _, fault := range records(r) {
 				err = fault
 			}
-			require.ErrorIs(t, err, afdo.ErrChanged)
-		})
+			require.ErrorIs(t, err, afdo.ErrChanged, "%s, %s", name, order)
+		}
 	}
 }

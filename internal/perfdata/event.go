@@ -84,37 +84,35 @@ func parseAttr(c *cursor) *Event {
 	return e
 }
 
-// offset returns the offset of an 8-byte field in samples, and whether samples have it. It supports
-// only the fields before READ, whose offsets are fixed.
-func (e *Event) offset(field uint64) (int, bool) {
-	at := 0
-	for _, f := range [...]uint64{sampleIdentifier, sampleIP, sampleTID, sampleTime, sampleAddr, sampleID} {
+// The order of 8-byte fields: sampleFields at the beginning of samples, up to the first field of
+// variable size, and trailerFields from the end of other records backwards.
+var (
+	sampleFields  = []uint64{sampleIdentifier, sampleIP, sampleTID, sampleTime, sampleAddr, sampleID}
+	trailerFields = []uint64{sampleIdentifier, sampleCPU, sampleStreamID, sampleID, sampleTime, sampleTID}
+)
+
+// before returns the size of the fields that come before a field in an order, and whether the
+// event's records have the field.
+func (e *Event) before(order []uint64, field uint64) (size int, ok bool) {
+	for _, f := range order {
 		if f == field {
-			return at, e.sampleType&f != 0
+			return size, e.sampleType&f != 0
 		}
 		if e.sampleType&f != 0 {
-			at += 8
+			size += 8
 		}
 	}
 	return 0, false
 }
 
-// trailer returns the distance of an 8-byte field from the end of a record that is not a sample,
-// and whether such records have the field.
+// offset returns the offset of a field of sampleFields in samples, and whether samples have it.
+func (e *Event) offset(field uint64) (int, bool) { return e.before(sampleFields, field) }
+
+// trailer returns the distance of a field of trailerFields from the end of a record that is not a
+// sample, and whether such records have the field.
 func (e *Event) trailer(field uint64) (int, bool) {
-	if !e.sampleIDAll {
-		return 0, false
-	}
-	at := 0
-	for _, f := range [...]uint64{sampleIdentifier, sampleCPU, sampleStreamID, sampleID, sampleTime, sampleTID} {
-		if e.sampleType&f != 0 {
-			at += 8
-		}
-		if f == field {
-			return at, e.sampleType&f != 0
-		}
-	}
-	return 0, false
+	after, ok := e.before(trailerFields, field)
+	return after + 8, ok && e.sampleIDAll
 }
 
 // An eventTable maps records to events.

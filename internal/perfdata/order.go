@@ -29,10 +29,9 @@ func (r *Reader) Ordered() iter.Seq2[Record, error] {
 			switch {
 			case err == io.EOF:
 				q.flush(math.MaxUint64)
-				return
+				q.end(nil)
 			case err != nil:
-				yield(nil, err)
-				return
+				q.end(err)
 			case raw.kind == typeFinishedRound:
 				q.finishRound()
 			default:
@@ -122,11 +121,18 @@ func (q *queue) hand(raw rawRecord) {
 	}
 	record, err := q.r.decode(raw)
 	if err != nil {
-		q.yield(nil, err)
-		q.stopped = true
+		q.end(err)
 	} else if record != nil {
 		q.stopped = !q.yield(record, nil)
 	}
+}
+
+// end ends the iteration. It yields err if that is not nil, or an error if a file was modified.
+func (q *queue) end(err error) {
+	if err = q.r.unlessChanged(err); err != nil && !q.stopped {
+		q.yield(nil, err)
+	}
+	q.stopped = true
 }
 
 // timeOf returns the time of a record, 0 if it has none.

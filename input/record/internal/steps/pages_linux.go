@@ -40,8 +40,8 @@ const (
 	pageAge = int64(time.Second)
 )
 
-// trim empties the cache if it is full. instructions is the number of decoded instructions in the
-// cache, which becomes 0.
+// trim empties the cache if it is full. *instructions is the number of decoded instructions in the
+// cache. trim sets it to 0 when it drops these instructions.
 func (c *pageCache) trim(instructions *int) {
 	if c.pages == nil || len(c.pages) >= maxCachedPages {
 		c.pages = make(map[pageOf]cachedPage)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procPath returns the path of a file about a process.
+// procPath returns the path of the file with the given name in the directory of a process in /proc.
 func procPath(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
 // statusField returns a field of /proc/PID/status, "" if it is missing or the process is gone.
@@ -80,7 +80,7 @@ func Numbers(folder string) ([]int, error) {
 	return list, err
 }
 
-// readProc reads a file about a process.
+// readProc reads the file with the given name in the directory of a process in /proc.
 func readProc(pid int, name string) ([]byte, error) { return os.ReadFile(procPath(pid, name)) }
 
 // avoidOOM sets this process's OOM score, so that the kernel ends other processes first when memory

@@ -103,5 +103,6 @@ func (o *otherRegisters) set(c *processor, tid int, r *registers) bool {
 	return true
 }
 
-// zeroBlock returns the register DCZID_EL0, which has the size of the block that DC ZVA clears.
+// zeroBlock returns the register DCZID_EL0, which contains the size of the memory block that the
+// instruction DC ZVA clears.
 func zeroBlock() uint64

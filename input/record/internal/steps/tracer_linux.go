@@ -223,7 +223,7 @@ func (t *tracer) collect() {
 	}
 }
 
-// handle executes a request of the caller.
+// handle executes a request of the process that has started the tracer.
 func (t *tracer) handle(r request) error {
 	if r.Begin {
 		t.begin()

@@ -1,6 +1,6 @@
 package arm64
 
-// branchPatterns has the encodings of branches.
+// branchPatterns lists the encodings of branch instructions, with the methods that execute them.
 var branchPatterns = []pattern{
 	{text: ". 00101 ..........................", does: (*CPU).branch},
 	{text: "01010100 ................... . ....", does: (*CPU).branchIf},

@@ -1,6 +1,7 @@
 package arm64
 
-// memoryPatterns has the encodings of loads and stores of registers.
+// memoryPatterns lists the encodings of instructions that load or store registers, with the methods
+// that execute them.
 var memoryPatterns = []pattern{
 	{text: ".. 111 . 01 .. ............ ..... .....", does: (*CPU).transfer},            // unsigned offset
 	{text: ".. 111 . 00 .. 0 ......... 00 ..... .....", does: (*CPU).transfer},          // signed offset
@@ -55,7 +56,8 @@ func (w word) pairSize() int {
 }
 
 // offset returns the number that is added to the base register to get the address that an
-// instruction uses. For instructions that change the base register afterwards, it is the change.
+// instruction uses. Instructions with post-indexing use the base register as the address, and add
+// the number to it afterwards.
 func (c *CPU) offset(w word) uint64 {
 	switch {
 	case w.isPair():

@@ -128,7 +128,8 @@ var (
 	least      = rounded(math.Min)
 )
 
-// twoOperands has the operations on two numbers, by opcode.
+// twoOperands contains the floating-point operations with two operands, by the opcode field of the
+// instruction.
 var twoOperands = [16]ofTwo{
 	0: product, 1: quotient, 2: sum, 3: difference, 4: greatest, 5: least, 6: preferring(greatest), 7: preferring(least),
 	8: func(f format, a, b uint64) uint64 { return f.negate(product(f, a, b)) },

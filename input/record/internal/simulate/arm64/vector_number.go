@@ -143,7 +143,8 @@ var pairs = [2]map[uint64]ofTwo{
 	{12: preferring(least), 15: least},
 }
 
-// pairwiseLowest executes ADDP, FADDP and its relatives on the two lowest elements of a vector.
+// pairwiseLowest executes ADDP, FADDP, FMAXP and similar instructions that combine the two lowest
+// elements of a vector.
 func (c *CPU) pairwiseLowest(w word) {
 	f, v := w.numberFormat(), c.vector(w.rn())
 	of := pairs[w.field(23, 1)][w.field(12, 5)]

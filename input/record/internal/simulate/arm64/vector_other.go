@@ -147,7 +147,8 @@ func (c *CPU) shiftsLanes(w word, size int) bool {
 	return w.lanes(size) != 0 && (size == 8 || !w.isLowest())
 }
 
-// shiftRight executes SSHR and USHR, and those that round or add to the result.
+// shiftRight executes SSHR and USHR, and the variants of these instructions that round the result,
+// or add it to the old content of the result register.
 func (c *CPU) shiftRight(w word, size, by int) {
 	v, r := c.vector(w.rn()), Vector{}
 	rounds, adds := w.field(13, 1), w.bit(12)

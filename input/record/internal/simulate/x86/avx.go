@@ -233,17 +233,11 @@ func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CP
 // fromUnsigned returns the operation of VCVTUSI2SD and VCVTUSI2SS.
 func fromUnsigned(size int) func(*CPU) {
 	return func(c *CPU) {
-		v, from := c.vector(0), c.R[c.wide.rm&15]
+		from := c.R[c.wide.rm&15]
 		if m, ok := c.in.Args[1].(x86asm.Mem); ok {
 			from = c.load(c.address(m), c.wide.element())
 		}
-		from &= mask(c.wide.element())
-		if size == 8 {
-			v[0] = math.Float64bits(float64(from))
-		} else {
-			v[0] = v[0]&^mask(4) | uint64(math.Float32bits(float32(from)))
-		}
-		c.setVector(0, v)
+		setLowest(c, size, from&mask(c.wide.element()))
 	}
 }
 
@@ -326,7 +320,7 @@ func ownVectorOperations() {
 	for op, size := range map[byte]int{0x18: 4, 0x19: 8, 0x58: 4, 0x59: 8, 0x78: 1, 0x79: 2} {
 		addOwn(2, f66, ownOperation{does: broadcast(size), bytes: size}, op)
 	}
-	addOwn(2, f66, ownOperation{does: func(c *CPU) { c.setVector(0, c.vector(1)) }, bytes: 16}, 0x1a, 0x5a)
+	addOwn(2, f66, ownOperation{does: (*CPU).moveVector, bytes: 16}, 0x1a, 0x5a)
 	addOwn(2, f66, broadcastRegister(1), 0x7a)
 	addOwn(2, f66, broadcastRegister(2), 0x7b)
 	addOwn(2, f66, broadcastRegister(0), 0x7c)

@@ -26,9 +26,8 @@ func (i *Instruction) EntersKernel() bool {
 	return i.in.Op == x86asm.SYSCALL || i.in.Op == x86asm.SYSENTER || i.in.Op == x86asm.INT
 }
 
-// Decode decodes the next instruction. It returns nil if there is none, or none that can be
-// decoded. The result is valid until the next call. Instructions of a
-// [simulate.Page] are decoded once.
+// Decode decodes the next instruction. It returns nil if the instruction cannot be read or decoded.
+// The result is valid until the next call. Instructions of a [simulate.Page] are decoded only once.
 func (c *CPU) Decode() *Instruction {
 	p := c.Memory.Unchanging(c.IP)
 	if i, _ := p.Instruction(c.IP).(*Instruction); i != nil && i.in.Mode == c.Mode {

@@ -143,7 +143,8 @@ func isScan(op x86asm.Op) bool {
 	return op == x86asm.SCASB || op == x86asm.SCASW || op == x86asm.SCASD || op == x86asm.SCASQ
 }
 
-// stringOperations adds the operations of the string instructions for elements of size bytes.
+// stringOperations adds the operations of the string instructions for elements of size bytes to the
+// table operations.
 func stringOperations(size int, move, store, load, compare, scan x86asm.Op) {
 	m := mask(size)
 	operations[move] = repeated(size, func(c *CPU, step uint64) {

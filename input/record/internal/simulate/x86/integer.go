@@ -38,7 +38,8 @@ func (c *CPU) subtract(a, b, in uint64, size int) uint64 {
 	return r & m
 }
 
-// logic sets the flags of a logical operation with result r, and returns r.
+// logic sets the flags that a logical operation with the result r sets. It returns r, truncated to
+// size bytes.
 func (c *CPU) logic(r uint64, size int) uint64 {
 	c.flag(carry|overflow, false)
 	c.setResult(r, size)

@@ -63,8 +63,8 @@ func alternate(size int, add, subtract func(a, b uint64) uint64) func(*CPU) {
 	})
 }
 
-// clamp returns an operation on each pair of elements, whose result is limited to the range of
-// signed numbers of size bytes.
+// clamp returns an operation that computes f of each pair of elements of two vectors. It limits
+// each result to the range of signed numbers of size bytes.
 func clamp(size int, f func(a, b int64) int64) func(*CPU) {
 	limit := int64(top(size))
 	return signed(size, func(a, b int64) uint64 { return uint64(max(-limit, min(limit-1, f(a, b)))) })
@@ -203,9 +203,6 @@ func sse4Operations() {
 	add, subtract := func(a, b uint64) uint64 { return a + b }, func(a, b uint64) uint64 { return a - b }
 	add64, subtract64 := double64(func(a, b float64) float64 { return a + b }), double64(func(a, b float64) float64 { return a - b })
 	add32, subtract32 := single(func(a, b float32) float32 { return a + b }), single(func(a, b float32) float32 { return a - b })
-	whole := func(c *CPU) { c.setVector(0, c.vector(1)) }
-	less := func(a, b int64) uint64 { return uint64(min(a, b)) }
-	more := func(a, b int64) uint64 { return uint64(max(a, b)) }
 	for op, f := range map[x86asm.Op]func(*CPU){
 		x86asm.ROUNDPD: round(8, true), x86asm.ROUNDPS: round(4, true), x86asm.ROUNDSD: round(8, false), x86asm.ROUNDSS: round(4, false),
 		x86asm.BLENDPD: blend(8), x86asm.BLENDPS: blend(4), x86asm.PBLENDW: blend(2),
@@ -218,9 +215,9 @@ func sse4Operations() {
 		x86asm.PADDSB: clamp(1, func(a, b int64) int64 { return a + b }), x86asm.PADDSW: clamp(2, func(a, b int64) int64 { return a + b }),
 		x86asm.PSUBSB: clamp(1, func(a, b int64) int64 { return a - b }), x86asm.PSUBSW: clamp(2, func(a, b int64) int64 { return a - b }),
 		x86asm.PADDUSW: lanes(2, func(a, b uint64) uint64 { return min(a+b, 0xffff) }), x86asm.PSUBUSW: lanes(2, func(a, b uint64) uint64 { return a - min(a, b) }),
-		x86asm.PMINSB: signed(1, less), x86asm.PMAXSB: signed(1, more),
-		x86asm.PMINUW:   lanes(2, func(a, b uint64) uint64 { return min(a, b) }),
-		x86asm.PMAXUW:   lanes(2, func(a, b uint64) uint64 { return max(a, b) }),
+		x86asm.PMINSB: signed(1, smallest), x86asm.PMAXSB: signed(1, greatest),
+		x86asm.PMINUW:   lanes(2, least),
+		x86asm.PMAXUW:   lanes(2, most),
 		x86asm.PMULHRSW: signed(2, func(a, b int64) uint64 { return uint64((a*b>>14 + 1) >> 1) }),
 		x86asm.PMULDQ:   lanes(8, func(a, b uint64) uint64 { return extend(a, 4) * extend(b, 4) }),
 		x86asm.PMADDUBSW: lanes(2, func(a, b uint64) uint64 {
@@ -238,7 +235,7 @@ func sse4Operations() {
 		}),
 		x86asm.MOVSHDUP: pairwise(func(_, b Vector) Vector { return Vector{b[0]>>32 | b[0]&^mask(4), b[1]>>32 | b[1]&^mask(4)} }),
 		x86asm.MOVSLDUP: pairwise(func(_, b Vector) Vector { return Vector{b[0]<<32 | b[0]&mask(4), b[1]<<32 | b[1]&mask(4)} }),
-		x86asm.MOVNTDQA: whole, x86asm.INSERTPS: (*CPU).insertNumber, x86asm.EXTRACTPS: extractElement(4),
+		x86asm.MOVNTDQA: (*CPU).moveVector, x86asm.INSERTPS: (*CPU).insertNumber, x86asm.EXTRACTPS: extractElement(4),
 		x86asm.CRC32: (*CPU).checksum, x86asm.RCL: shift(rotateCarry(true)), x86asm.RCR: shift(rotateCarry(false)),
 		x86asm.CMPXCHG8B: comparePair(4), x86asm.CMPXCHG16B: comparePair(8),
 		x86asm.LDMXCSR: nothing, x86asm.STMXCSR: func(c *CPU) { c.set(0, 0x1f80) }, // the mode after a start

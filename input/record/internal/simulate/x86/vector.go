@@ -74,6 +74,9 @@ func (c *CPU) setVector(i int, v Vector) {
 	}
 }
 
+// moveVector executes MOVAPS and its relatives, which move a whole vector.
+func (c *CPU) moveVector() { c.setVector(0, c.vector(1)) }
+
 // isMemory reports whether an operand is in memory.
 func (c *CPU) isMemory(i int) bool {
 	_, ok := c.in.Args[i].(x86asm.Mem)
@@ -253,17 +256,22 @@ func toInteger(from func(Vector) float64, round func(float64) float64) func(*CPU
 	}
 }
 
+// setLowest converts an integer to a floating-point number of size bytes, and sets the lowest
+// element of the first operand to it.
+func setLowest[T int64 | uint64](c *CPU, size int, from T) {
+	v := c.vector(0)
+	if size == 8 {
+		v[0] = math.Float64bits(float64(from))
+	} else {
+		v[0] = v[0]&^mask(4) | uint64(math.Float32bits(float32(from)))
+	}
+	c.setVector(0, v)
+}
+
 // fromInteger returns the operation of CVTSI2SD and CVTSI2SS.
 func fromInteger(size int) func(*CPU) {
 	return func(c *CPU) {
-		v := int64(extend(c.get(1), c.size(1)))
-		to := c.vector(0)
-		if size == 8 {
-			to[0] = math.Float64bits(float64(v))
-		} else {
-			to[0] = to[0]&^mask(4) | uint64(math.Float32bits(float32(v)))
-		}
-		c.setVector(0, to)
+		setLowest(c, size, int64(extend(c.get(1), c.size(1))))
 	}
 }
 
@@ -408,9 +416,8 @@ func widen(from, to int, signed bool) func(*CPU) {
 }
 
 func moveOperations() {
-	whole := func(c *CPU) { c.setVector(0, c.vector(1)) }
 	for _, op := range []x86asm.Op{x86asm.MOVAPS, x86asm.MOVUPS, x86asm.MOVAPD, x86asm.MOVUPD, x86asm.MOVDQA, x86asm.MOVDQU, x86asm.LDDQU, x86asm.MOVNTDQ, x86asm.MOVNTPS, x86asm.MOVNTPD} {
-		operations[op] = whole
+		operations[op] = (*CPU).moveVector
 	}
 	operations[x86asm.MOVSD_XMM], operations[x86asm.MOVSS] = moveScalar(8), moveScalar(4)
 	operations[x86asm.MOVD], operations[x86asm.MOVQ] = (*CPU).moveInteger, (*CPU).moveInteger
@@ -480,13 +487,11 @@ func laneOperations() {
 		operations[ops[2]] = lanes(size, func(a, b uint64) uint64 { return all(a == b) })
 	}
 	greater := func(a, b int64) uint64 { return all(a > b) }
-	less := func(a, b int64) uint64 { return uint64(min(a, b)) }
-	more := func(a, b int64) uint64 { return uint64(max(a, b)) }
 	for op, f := range map[x86asm.Op]func(*CPU){
 		x86asm.PCMPGTB: signed(1, greater), x86asm.PCMPGTW: signed(2, greater), x86asm.PCMPGTD: signed(4, greater), x86asm.PCMPGTQ: signed(8, greater),
-		x86asm.PMINSW: signed(2, less), x86asm.PMAXSW: signed(2, more), x86asm.PMINSD: signed(4, less), x86asm.PMAXSD: signed(4, more),
-		x86asm.PMINUB: lanes(1, func(a, b uint64) uint64 { return min(a, b) }), x86asm.PMAXUB: lanes(1, func(a, b uint64) uint64 { return max(a, b) }),
-		x86asm.PMINUD: lanes(4, func(a, b uint64) uint64 { return min(a, b) }), x86asm.PMAXUD: lanes(4, func(a, b uint64) uint64 { return max(a, b) }),
+		x86asm.PMINSW: signed(2, smallest), x86asm.PMAXSW: signed(2, greatest), x86asm.PMINSD: signed(4, smallest), x86asm.PMAXSD: signed(4, greatest),
+		x86asm.PMINUB: lanes(1, least), x86asm.PMAXUB: lanes(1, most),
+		x86asm.PMINUD: lanes(4, least), x86asm.PMAXUD: lanes(4, most),
 		x86asm.PSUBUSB: lanes(1, func(a, b uint64) uint64 { return a - min(a, b) }), x86asm.PADDUSB: lanes(1, func(a, b uint64) uint64 { return min(a+b, 255) }),
 		x86asm.PAVGB: lanes(1, func(a, b uint64) uint64 { return (a + b + 1) >> 1 }), x86asm.PAVGW: lanes(2, func(a, b uint64) uint64 { return (a + b + 1) >> 1 }),
 		x86asm.PMULLW: lanes(2, func(a, b uint64) uint64 { return a * b }), x86asm.PMULLD: lanes(4, func(a, b uint64) uint64 { return a * b }),
@@ -567,5 +572,9 @@ func xor(a, b uint64) uint64            { return a ^ b }
 func and(a, b uint64) uint64            { return a & b }
 func or(a, b uint64) uint64             { return a | b }
 func andNot(a, b uint64) uint64         { return ^a & b }
+func least(a, b uint64) uint64          { return min(a, b) }
+func most(a, b uint64) uint64           { return max(a, b) }
+func smallest(a, b int64) uint64        { return uint64(min(a, b)) }
+func greatest(a, b int64) uint64        { return uint64(max(a, b)) }
 func shiftLeft(v uint64, n int) uint64  { return v << n }
 func shiftRight(v uint64, n int) uint64 { return v >> n }

@@ -66,8 +66,8 @@ func decodeWide(to *Instruction, code []byte) bool {
 	return true
 }
 
-// parsePrefix parses a VEX or EVEX prefix and the opcode. older is the prefixes of the
-// corresponding SSE instruction, up to the byte 0f. rest is the bytes after the opcode.
+// parsePrefix parses a VEX or EVEX prefix and the opcode. It returns as older the prefixes that the
+// corresponding SSE instruction has, up to the byte 0f, and as rest the bytes after the opcode.
 func parsePrefix(code []byte) (w *wide, older, rest []byte) {
 	const payload = 6 // the longest prefix, an opcode and operands
 	var b [payload + 1]byte
@@ -173,7 +173,8 @@ var strides = map[x86asm.Op]int{
 	x86asm.PMOVSXBW: 8, x86asm.PMOVSXWD: 8, x86asm.PMOVSXDQ: 8, x86asm.PMOVSXBD: 4, x86asm.PMOVSXWQ: 4, x86asm.PMOVSXBQ: 2,
 }
 
-// adapt prepares the execution of the corresponding SSE instruction, and returns its operation.
+// adapt prepares the execution of an AVX instruction by the SSE instruction in that corresponds to
+// it. It returns the operation of the SSE instruction, or nil if that is not simulated.
 func (w *wide) adapt(in *x86asm.Inst) func(*CPU) {
 	if int(in.Op) >= len(operations) || operations[in.Op] == nil {
 		return nil
