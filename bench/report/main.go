@@ -195,11 +195,12 @@ func rate(megabytes float64) string { return scaled(megabytes, "MB/s", "GB/s") }
 // table formats a Markdown table. The first column is text, the others are figures.
 type table struct {
 	strings.Builder
-	last []string
+	byProfile bool // it has a column "profile"
+	last      []string
 }
 
 func newTable(columns ...string) *table {
-	t := &table{}
+	t := &table{byProfile: slices.Contains(columns, "profile")}
 	t.row(columns...)
 	t.row(append([]string{"---"}, strings.Split(strings.Repeat(" --:", len(columns)-1), " ")[1:]...)...)
 	return t

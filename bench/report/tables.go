@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // tables are the functions that create tables, by the name of their markers.
@@ -25,10 +27,19 @@ const (
 )
 
 // modes are the encodings of version 4. written are the ways of writing files: these encodings, and
-// compact with an index.
+// compact with an index. anyMode is for benchmarks that have no mode.
 var (
 	modes   = []string{"normal", "compact"}
 	written = []string{"normal", "compact", "indexed"}
+	anyMode = []string{""}
+)
+
+// plainShape and headerShape are the synthetic profiles of all figures: one like that of a
+// compiler's bootstrap, and one whose headers are units, as in profiles of C++ programs. A table
+// with a column "profile" has rows for both, but for the latter only what was measured with it.
+const (
+	plainShape  = "bootstrap"
+	headerShape = "android"
 )
 
 func machine(r *results) string {
@@ -36,23 +47,67 @@ func machine(r *results) string {
 		r.fact("date"), r.fact("commit"), r.fact("cpu"), r.fact("cores"), r.fact("memory"), r.fact("kernel"), r.fact("go"), r.fact("load"), r.fact("rounds"))
 }
 
-// plainShape and headerShape are the synthetic profiles of all figures: one like that of a
-// compiler's bootstrap, and one whose headers are units, as in profiles of C++ programs.
+// Names of benchmarks, in which CORPUS and MODE stand for a profile and a mode.
 const (
-	plainShape  = "bootstrap"
-	headerShape = "android"
+	read       = "Read/corpus=CORPUS/mode=MODE/source="
+	steps      = "Walk/corpus=CORPUS/mode=MODE"
+	wholeFile  = "Whole/corpus=CORPUS/op="
+	ofProcess  = "Process/corpus=CORPUS/"
+	hello      = "Process/op=hello"
+	ofCompiler = "Compile/corpus=CORPUS/profile="
 )
 
-// shapes returns the shapes that were measured, the plain one first.
-func (r *results) shapes() []string {
-	if _, ok := r.median("Whole/corpus="+headerShape+"/op=v3-read", clock); ok {
-		return []string{plainShape, headerShape}
-	}
-	return []string{plainShape}
+// set replaces CORPUS and MODE in the name of a benchmark.
+func set(name, corpus, mode string) string {
+	return strings.NewReplacer("CORPUS", corpus, "MODE", mode).Replace(name)
 }
 
-func read(corpus, mode, source, op string) string {
-	return "Read/corpus=" + corpus + "/mode=" + mode + "/source=" + source + "/op=" + op
+// A line is the text of a row and the name of its benchmark.
+type line struct{ what, name string }
+
+// A figure formats a figure of a benchmark.
+type figure func(r *results, name string) string
+
+// in returns the figure that is a median in a unit.
+func in(unit string, format func(float64) string) figure {
+	return func(r *results, name string) string { return r.figure(name, unit, format) }
+}
+
+var (
+	elapsed     = in(clock, duration)
+	spent       = in(processor, duration)
+	peak        = in("peak-B", size)
+	allocations = in("allocs/op", count)
+)
+
+// lines adds the rows of lines to a table, with the figures of each mode.
+func (r *results) lines(t *table, modes []string, lines []line, figures ...figure) {
+	for _, l := range lines {
+		t.rows([]string{l.what}, modes, func(corpus, mode string) (cells []string) {
+			for _, f := range figures {
+				cells = append(cells, f(r, set(l.name, corpus, mode)))
+			}
+			return cells
+		})
+	}
+}
+
+// rows adds the rows of each profile to a table: the first cells, and the figures of each mode.
+func (t *table) rows(first, modes []string, figures func(corpus, mode string) []string) {
+	for _, corpus := range []string{plainShape, headerShape} {
+		cells, measured := slices.Clone(first), corpus == plainShape
+		if t.byProfile {
+			cells = append(cells, corpus)
+		}
+		for _, mode := range modes {
+			f := figures(corpus, mode)
+			measured = measured || t.byProfile && slices.ContainsFunc(f, func(c string) bool { return c != missing })
+			cells = append(cells, f...)
+		}
+		if measured {
+			t.row(cells...)
+		}
+	}
 }
 
 // more returns the increase of the processor time from b to a, in nanoseconds.
@@ -65,44 +120,30 @@ func (r *results) more(a, b string) (float64, bool) {
 func targets(r *results) string {
 	t := newTable("", "target", "profile", "normal", "compact", "compact, with an index")
 	row := func(what, target string, figure func(corpus, mode string) string) {
-		for _, corpus := range r.shapes() {
-			cells := []string{what, target, corpus}
-			measured := corpus == plainShape
-			for _, mode := range written {
-				f := figure(corpus, mode)
-				measured = measured || f != missing
-				cells = append(cells, f)
-			}
-			if measured {
-				t.row(cells...)
-			}
-		}
+		t.rows([]string{what, target}, written, func(corpus, mode string) []string { return []string{figure(corpus, mode)} })
 	}
-	unit := func(corpus, mode string) string { return read(corpus, mode, "mmap", "open+unit") }
+	const openUnit, lookup = read + "mmap/op=open+unit", ofProcess + "mode=MODE/op=lookup-"
 	row("what GCC adds to a compile for the profile, by open and one average unit", "≥ 2,000", func(corpus, mode string) string {
 		if mode == "compact" {
 			return missing // no target: opening checks the whole section table
 		}
-		added, ok := r.more("Compile/corpus="+corpus+"/profile=whole", "Compile/corpus="+corpus+"/profile=none")
-		spent, found := r.median(unit(corpus, mode), processor)
+		added, ok := r.more(set(ofCompiler+"whole", corpus, mode), set(ofCompiler+"none", corpus, mode))
+		spent, found := r.median(set(openUnit, corpus, mode), processor)
 		if !ok || !found || spent == 0 {
 			return missing
 		}
 		return digits(added / spent)
 	})
-	row("allocations of open and one average unit", "< 100", func(corpus, mode string) string {
-		return r.figure(unit(corpus, mode), "allocs/op", count)
-	})
-	walk := func(corpus, mode string) string { return "Walk/corpus=" + corpus + "/mode=" + mode }
-	row("allocations of the walk", "0", func(corpus, mode string) string { return r.figure(walk(corpus, mode), "allocs/op", count) })
+	row("allocations of open and one average unit", "< 100", func(corpus, mode string) string { return allocations(r, set(openUnit, corpus, mode)) })
+	row("allocations of the walk", "0", func(corpus, mode string) string { return allocations(r, set(steps, corpus, mode)) })
 	row("the process `afdo lookup` for one unit, more than a Go program that prints a line", "≤ 6 ms, with an index ≤ 3 ms", func(corpus, mode string) string {
-		return r.difference("Process/corpus="+corpus+"/mode="+mode+"/op=lookup-unit", "Process/op=hello")
+		return r.difference(set(lookup+"unit", corpus, mode), hello)
 	})
 	row("the same for one symbol", "with an index ≤ 3 ms", func(corpus, mode string) string {
 		if mode != "indexed" {
 			return missing // no target: the section table is checked whole, and the names of a header are decoded
 		}
-		return r.difference("Process/corpus="+corpus+"/mode="+mode+"/op=lookup-symbol", "Process/op=hello")
+		return r.difference(set(lookup+"symbol", corpus, mode), hello)
 	})
 	for _, op := range []struct{ op, what, target string }{
 		{"text-print", "print text, of the text", "≥ 200 MB/s"},
@@ -113,7 +154,7 @@ func targets(r *results) string {
 			if mode != "compact" {
 				return missing // only for compact version 4 and the other format
 			}
-			return r.speed("Whole/corpus="+corpus+"/op="+op.op, rate)
+			return r.speed(set(wholeFile+op.op, corpus, mode), rate)
 		})
 	}
 	return t.String()
@@ -143,6 +184,9 @@ func (r *results) speed(name string, format func(float64) string) string {
 	return format(v)
 }
 
+// throughput is the throughput of an operation in MB/s, by processor time.
+func throughput(r *results, name string) string { return r.speed(name, digits) }
+
 // besideHash formats the time of an operation as a multiple of that of xxhash64, by processor time.
 func (r *results) besideHash(name string) string {
 	v, ok := r.adjusted(name, "x-of-xxhash", false)
@@ -161,67 +205,38 @@ func (r *results) difference(a, b string) string {
 	return duration(x)
 }
 
-// lookups are the operations on parts of a file, with their names in the tables.
-var lookups = []struct{ source, op, what string }{
-	{"mmap", "open", "open"},
-	{"mmap", "open+unit", "open, then all of one average unit"},
-	{"bytes", "open+unit", "the same in memory"},
-	{"mmap", "open+symbol", "open, then one function of it"},
-	{"mmap", "unit", "all of that unit, the file being open"},
-	{"mmap", "symbol", "one function, the file being open"},
-	{"mmap", "search-miss", "a name that no unit has, in all units"},
+// lookups are the operations on parts of a file.
+var lookups = []line{
+	{"open", read + "mmap/op=open"},
+	{"open, then all of one average unit", read + "mmap/op=open+unit"},
+	{"the same in memory", read + "bytes/op=open+unit"},
+	{"open, then one function of it", read + "mmap/op=open+symbol"},
+	{"all of that unit, the file being open", read + "mmap/op=unit"},
+	{"one function, the file being open", read + "mmap/op=symbol"},
+	{"a name that no unit has, in all units", read + "mmap/op=search-miss"},
 }
 
 func lookup(r *results) string {
 	t := newTable("", "profile", "normal", "compact", "indexed")
-	for _, l := range lookups {
-		for _, corpus := range r.shapes() {
-			cells := []string{l.what, corpus}
-			for _, mode := range written {
-				cells = append(cells, r.figure(read(corpus, mode, l.source, l.op), processor, duration))
-			}
-			t.row(cells...)
-		}
-	}
+	r.lines(t, written, lookups, spent)
 	return t.String()
 }
 
 func touched(r *results) string {
 	t := newTable("", "normal: bytes read", "in reads", "allocations", "compact: bytes read", "in reads", "allocations",
 		"indexed: bytes read", "in reads", "allocations")
-	for _, l := range lookups {
-		cells := []string{l.what}
-		for _, mode := range written {
-			name := read(plainShape, mode, l.source, l.op)
-			cells = append(cells, r.figure(name, "file-B/op", size), r.figure(name, "reads/op", count), r.figure(name, "allocs/op", count))
-		}
-		t.row(cells...)
-	}
+	r.lines(t, written, lookups, in("file-B/op", size), in("reads/op", count), allocations)
 	return t.String()
 }
 
 func walk(r *results) string {
 	t := newTable("", "profile", "normal: time", "MB/s", "× xxhash64", "allocations", "compact: time", "MB/s", "× xxhash64", "allocations")
-	row := func(what string, name func(corpus, mode string) string) {
-		for _, corpus := range r.shapes() {
-			cells := []string{what, corpus}
-			for _, mode := range modes {
-				n := name(corpus, mode)
-				cells = append(cells, r.figure(n, processor, duration), r.speed(n, digits), r.besideHash(n), r.figure(n, "allocs/op", count))
-			}
-			t.row(cells...)
-		}
-	}
-	row("step through every record, tables read before", func(corpus, mode string) string {
-		return "Walk/corpus=" + corpus + "/mode=" + mode
-	})
-	for _, op := range []struct{ op, what string }{
-		{"names", "open, then the names of all symbols"},
-		{"walk", "open, then names and records of all units"},
-		{"check", "open, then a full check"},
-	} {
-		row(op.what, func(corpus, mode string) string { return read(corpus, mode, "bytes", op.op) })
-	}
+	r.lines(t, modes, []line{
+		{"step through every record, tables read before", steps},
+		{"open, then the names of all symbols", read + "bytes/op=names"},
+		{"open, then names and records of all units", read + "bytes/op=walk"},
+		{"open, then a full check", read + "bytes/op=check"},
+	}, spent, throughput, (*results).besideHash, allocations)
 	return t.String()
 }
 
@@ -241,111 +256,90 @@ func whole(r *results) string {
 		{"text-parse", "parse text", "text"},
 		{"v3-to-v4c", "version 3 to compact version 4", "v3"},
 	} {
-		for _, corpus := range r.shapes() {
-			name := "Whole/corpus=" + corpus + "/op=" + op.op
-			t.row(op.what, corpus, r.figure(name, clock, duration), r.figure(name, processor, duration), r.speed(name, digits),
-				op.of, r.figure(name, "B/op", size), r.figure(name, "allocs/op", count))
-		}
+		of := func(*results, string) string { return op.of }
+		r.lines(t, anyMode, []line{{op.what, wholeFile + op.op}}, elapsed, spent, throughput, of, in("B/op", size), allocations)
 	}
 	return t.String()
 }
 
 func process(r *results) string {
 	t := newTable("process", "profile", "time", "processor", "peak memory")
-	row := func(what, corpus, name string) {
-		t.row(what, corpus, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size))
+	for _, l := range []line{{"a Go program that prints a line", hello}, {"`afdo lookup --help`", "Process/op=help"}} {
+		t.row(l.what, "", elapsed(r, l.name), spent(r, l.name), peak(r, l.name))
 	}
-	row("a Go program that prints a line", "", "Process/op=hello")
-	row("`afdo lookup --help`", "", "Process/op=help")
-	each := func(what, op string) {
-		for _, corpus := range r.shapes() {
-			row(what, corpus, "Process/corpus="+corpus+"/"+op)
-		}
-	}
+	var lines []line
 	for _, mode := range written {
-		each("`afdo lookup`, one unit, "+mode, "mode="+mode+"/op=lookup-unit")
-		each("`afdo lookup`, one symbol, "+mode, "mode="+mode+"/op=lookup-symbol")
+		lines = append(lines,
+			line{"`afdo lookup`, one unit, " + mode, ofProcess + "mode=" + mode + "/op=lookup-unit"},
+			line{"`afdo lookup`, one symbol, " + mode, ofProcess + "mode=" + mode + "/op=lookup-symbol"})
 	}
-	each("`afdo convert --to v4c`, of version 3", "op=convert-v3-to-v4c")
-	each("the same on one core", "op=convert-v3-to-v4c-1")
-	each("`afdo convert --to v3`, of compact version 4", "op=convert-v4c-to-v3")
-	each("`afdo convert --to text`, of compact version 4", "op=convert-v4c-to-text")
-	row("`llvm-profdata show --function`, of extbinary", "bootstrap", "LLVM/corpus=bootstrap/op=show-function")
+	r.lines(t, anyMode, append(lines,
+		line{"`afdo convert --to v4c`, of version 3", ofProcess + "op=convert-v3-to-v4c"},
+		line{"the same on one core", ofProcess + "op=convert-v3-to-v4c-1"},
+		line{"`afdo convert --to v3`, of compact version 4", ofProcess + "op=convert-v4c-to-v3"},
+		line{"`afdo convert --to text`, of compact version 4", ofProcess + "op=convert-v4c-to-text"},
+		line{"`llvm-profdata show --function`, of extbinary", "LLVM/corpus=CORPUS/op=show-function"},
+	), elapsed, spent, peak)
 	return t.String()
 }
 
 func headline(r *results) string {
 	t := newTable("with the profile of a compiler's bootstrap", "time", "peak memory")
-	row := func(what, name string) {
-		t.row(what, r.figure(name, clock, duration), r.figure(name, "peak-B", size))
-	}
-	compile := "Compile/corpus=bootstrap/profile="
-	row("GCC compiles one function without a profile", compile+"none")
-	row("with the whole profile, in version 2", compile+"whole")
-	row("with the slice that `afdo slice` makes for it", compile+"slice")
-	row("read all of it in version 3, with this library", "Whole/corpus=bootstrap/op=v3-file-read")
-	row("open it in version 4, normal, and read all of one unit", read("bootstrap", "normal", "mmap", "open+unit"))
-	row("the same in compact version 4", read("bootstrap", "compact", "mmap", "open+unit"))
-	row("the same if it has an index", read("bootstrap", "indexed", "mmap", "open+unit"))
+	r.lines(t, anyMode, []line{
+		{"GCC compiles one function without a profile", ofCompiler + "none"},
+		{"with the whole profile, in version 2", ofCompiler + "whole"},
+		{"with the slice that `afdo slice` makes for it", ofCompiler + "slice"},
+		{"read all of it in version 3, with this library", wholeFile + "v3-file-read"},
+		{"open it in version 4, normal, and read all of one unit", "Read/corpus=CORPUS/mode=normal/source=mmap/op=open+unit"},
+		{"the same in compact version 4", "Read/corpus=CORPUS/mode=compact/source=mmap/op=open+unit"},
+		{"the same if it has an index", "Read/corpus=CORPUS/mode=indexed/source=mmap/op=open+unit"},
+	}, elapsed, peak)
 	return t.String()
 }
 
 func compile(r *results) string {
 	t := newTable("`gcc -O2 -c` of one function", "time", "processor", "peak memory")
-	for _, p := range []struct{ profile, what string }{
-		{"none", "no profile"},
-		{"slice", "version 2, the slice of its unit"},
-		{"whole", "version 2, whole"},
-	} {
-		name := "Compile/corpus=bootstrap/profile=" + p.profile
-		t.row(p.what, r.figure(name, clock, duration), r.figure(name, processor, duration), r.figure(name, "peak-B", size))
-	}
+	r.lines(t, anyMode, []line{
+		{"no profile", ofCompiler + "none"},
+		{"version 2, the slice of its unit", ofCompiler + "slice"},
+		{"version 2, whole", ofCompiler + "whole"},
+	}, elapsed, spent, peak)
 	return t.String()
 }
 
 func index(r *results) string {
 	t := newTable("question", "first call, no index", "with index", "later calls, no index", "with index")
-	for _, op := range []struct{ op, what string }{
-		{"unit", "the unit of a path"},
-		{"symbol", "the symbols of a name, in the whole program"},
-		{"symbol+clones", "the same, and the clones of it"},
-		{"no-symbol", "a name that no unit has"},
-		{"inlined-into", "the functions of other units into which those of a unit were inlined"},
-	} {
-		cells := []string{op.what}
-		for _, call := range []string{"first", "later"} {
-			for _, with := range []string{"no", "yes"} {
-				cells = append(cells, r.figure("Index/corpus=bootstrap/call="+call+"/op="+op.op+"/index="+with, clock, duration))
-			}
-		}
-		t.row(cells...)
+	const op = "Index/corpus=CORPUS/call=MODE/op="
+	with := func(index string) figure {
+		return func(r *results, name string) string { return elapsed(r, name+"/index="+index) }
 	}
+	r.lines(t, []string{"first", "later"}, []line{
+		{"the unit of a path", op + "unit"},
+		{"the symbols of a name, in the whole program", op + "symbol"},
+		{"the same, and the clones of it", op + "symbol+clones"},
+		{"a name that no unit has", op + "no-symbol"},
+		{"the functions of other units into which those of a unit were inlined", op + "inlined-into"},
+	}, with("no"), with("yes"))
 	return t.String()
 }
 
 func corpora(r *results) string {
 	names := []string{"medium", "libgui", "libart_arm", "keystore2"}
 	t := newTable(append([]string{""}, names...)...)
-	row := func(what string, name func(corpus string) string, figure func(name string) string) {
-		cells := []string{what}
-		for _, c := range names {
-			cells = append(cells, figure(name(c)))
-		}
-		t.row(cells...)
-	}
-	spent := func(name string) string { return r.figure(name, processor, duration) }
 	for _, mode := range modes {
-		row(mode+": open", func(c string) string { return read(c, mode, "mmap", "open") }, spent)
-		row(mode+": open, then all of one average unit", func(c string) string { return read(c, mode, "mmap", "open+unit") }, spent)
-		row(mode+": one function, the file being open", func(c string) string { return read(c, mode, "mmap", "symbol") }, spent)
-		row(mode+": step through every record, MB/s", func(c string) string { return "Walk/corpus=" + c + "/mode=" + mode },
-			func(name string) string { return r.speed(name, digits) })
-		row(mode+": full check", func(c string) string { return read(c, mode, "mmap", "check") }, spent)
+		add := func(what, name string, f figure) {
+			r.lines(t, names, []line{{mode + ": " + what, set(name, "MODE", mode)}}, f)
+		}
+		add("open", read+"mmap/op=open", spent)
+		add("open, then all of one average unit", read+"mmap/op=open+unit", spent)
+		add("one function, the file being open", read+"mmap/op=symbol", spent)
+		add("step through every record, MB/s", steps, throughput)
+		add("full check", read+"mmap/op=check", spent)
 	}
-	for _, op := range []struct{ op, what string }{
-		{"v3-read", "read version 3"}, {"v3-to-v4c", "version 3 to compact version 4"}, {"text-parse", "parse text"},
-	} {
-		row(op.what, func(c string) string { return "Whole/corpus=" + c + "/op=" + op.op }, spent)
-	}
+	r.lines(t, names, []line{
+		{"read version 3", "Whole/corpus=MODE/op=v3-read"},
+		{"version 3 to compact version 4", "Whole/corpus=MODE/op=v3-to-v4c"},
+		{"parse text", "Whole/corpus=MODE/op=text-parse"},
+	}, spent)
 	return t.String()
 }

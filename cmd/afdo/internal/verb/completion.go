@@ -12,10 +12,10 @@ import (
 	"github.com/go-afdo/afdo/cmd/afdo/internal/find"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/format/llvm/instrprof"
 	"github.com/go-afdo/afdo/format/llvm/sampleprof"
 	"github.com/go-afdo/afdo/internal/cli"
-	"github.com/go-afdo/afdo/profile"
 )
 
 // maxCompletions is the maximum number of names that a completion returns to the shell: a shell
@@ -38,20 +38,20 @@ func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) (
 }
 
 // complete returns the names that list yields and that begin with begun, the word at the cursor of
-// the shell. It passes list the reader of the profile args[0], as anyprof.Profile.Model returns it.
-// If the file cannot be read, complete returns no names and prints nothing, because a message would
-// end up in the command line.
+// the shell. It passes list what modelOf returns for the profile args[0]. If the file cannot be
+// read, complete returns no names and prints nothing, because a message would end up in the command
+// line.
 func (e *Env) complete(args []string, begun string, list func(model any) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var offered []string
-	err := e.WithParts(args[0], func(f *input.File, _ kind.Kind) error {
-		p, err := f.Profile()
+	err := e.WithParts(args[0], func(f *input.File, k kind.Kind) error {
+		model, err := modelOf(f, k)
 		if err != nil {
 			return err
 		}
-		for name, err := range list(p.Model()) {
+		for name, err := range list(model) {
 			if err != nil {
 				return err
 			}
@@ -70,13 +70,27 @@ func (e *Env) complete(args []string, begun string, list func(model any) iter.Se
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
+// modelOf returns an [afdo.Reader] for a GCOV profile of any format, and what anyprof.Profile.Model
+// returns for others.
+func modelOf(f *input.File, k kind.Kind) (any, error) {
+	if _, ok := k.(*gcovkind.Kind); ok {
+		in, err := gcovkind.Open(f)
+		if err != nil {
+			return nil, err
+		}
+		return in.Reader()
+	}
+	p, err := f.Profile()
+	if err != nil {
+		return nil, err
+	}
+	return p.Model(), nil
+}
+
 // unitPaths iterates over the paths of the source files of a profile. Only GCOV profiles have them.
 func unitPaths(model any) iter.Seq2[string, error] {
-	switch m := model.(type) {
-	case *afdo.Reader:
-		return find.NamesOf(m.Units(), (*afdo.Unit).Path)
-	case *profile.Profile:
-		return find.Paths(m)
+	if r, ok := model.(*afdo.Reader); ok {
+		return find.NamesOf(r.Units(), (*afdo.Unit).Path)
 	}
 	return func(func(string, error) bool) {}
 }
@@ -86,8 +100,6 @@ func functionNames(model any) iter.Seq2[string, error] {
 	switch m := model.(type) {
 	case *afdo.Reader:
 		return namesOfUnits(m.Units())
-	case *profile.Profile:
-		return namesInMemory(m, func(profile.UnitRef) bool { return true })
 	case *sampleprof.Reader:
 		return find.NamesOf(m.Functions(), func(f *sampleprof.Function) string { return m.Name(f.Name).Text })
 	case *sampleprof.Profile:
@@ -102,13 +114,8 @@ func functionNames(model any) iter.Seq2[string, error] {
 
 // namesInUnit iterates over the names of the functions of a unit. Only GCOV profiles have units.
 func namesInUnit(model any, path string) iter.Seq2[string, error] {
-	switch m := model.(type) {
-	case *afdo.Reader:
-		return namesOfUnits(func(yield func(*afdo.Unit, error) bool) { yield(m.UnitBySuffix(path)) })
-	case *profile.Profile:
-		if u, err := m.UnitBySuffix(path); err == nil {
-			return namesInMemory(m, func(other profile.UnitRef) bool { return other == u })
-		}
+	if r, ok := model.(*afdo.Reader); ok {
+		return namesOfUnits(func(yield func(*afdo.Unit, error) bool) { yield(r.UnitBySuffix(path)) })
 	}
 	return func(yield func(string, error) bool) { yield("", afdo.ErrNotFound) }
 }
@@ -121,18 +128,6 @@ func namesOfUnits(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 		}
 		return s.Name()
 	})
-}
-
-// namesInMemory iterates over the names of the functions in those units of a profile in memory that
-// wanted accepts.
-func namesInMemory(p *profile.Profile, wanted func(profile.UnitRef) bool) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for s := range p.Functions() {
-			if wanted(p.SymbolUnit(s)) && !yield(p.SymbolName(s), nil) {
-				return
-			}
-		}
-	}
 }
 
 // Offerable reports whether completion can return a name to a shell. Completion prints each name on
