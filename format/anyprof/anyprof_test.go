@@ -86,7 +86,7 @@ func everything(t *testing.T, p *anyprof.Profile) string {
 	return text.String()
 }
 
-// ways returns the functions that open a profile, by name.
+// ways returns all functions that open a profile, each with data as the file, by name.
 func ways(t *testing.T, data []byte) map[string]func(context.Context, ...anyprof.Option) (*anyprof.Profile, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -142,7 +142,8 @@ func read(t *testing.T, path ...string) []byte {
 	return data
 }
 
-// All versions and the text of a GCOV profile have the same contents, but version 2 has no files.
+// TestGCOV opens a profile in all versions of GCOV and as text. All must have the same contents,
+// except that version 2 has no files.
 func TestGCOV(t *testing.T) {
 	want := opened(t, read(t, "../../testdata/shop.txt"), anyprof.Text)
 	assert.Equal(t, want, opened(t, read(t, "../../testdata/shop.afdo"), anyprof.V4))

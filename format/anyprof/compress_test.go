@@ -36,7 +36,7 @@ func compress(t testing.TB, data []byte) []byte {
 	return packed.Bytes()
 }
 
-// An inPieces returns at most 5,000 bytes from each read.
+// An inPieces is a reader that returns at most 5,000 bytes from each Read.
 type inPieces struct{ io.Reader }
 
 func (r inPieces) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 5000)]) }

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/synth"
 )
 
-// A lowest is an io.ReaderAt that records the lowest offset of all reads.
+// A lowest is an io.ReaderAt that records the lowest offset of all its reads.
 type lowest struct {
 	io.ReaderAt
 	off int64

@@ -10,11 +10,7 @@ import (
 
 // sources checks the sources section. It returns the first error. The file must have no other
 // errors.
-func (k *checker) sources() error {
-	r, err := afdo.OpenBytes(k.data)
-	if err != nil {
-		return err
-	}
+func sources(r *afdo.Reader) error {
 	s, err := profile.ReadSources(r)
 	if errors.Is(err, afdo.ErrNotFound) {
 		return nil
@@ -41,11 +37,7 @@ func (k *checker) sources() error {
 
 // evidence reads the section with the counts of machine code, if the file has one, and checks that
 // its numbers fit together.
-func (k *checker) evidence() error {
-	r, err := afdo.OpenBytes(k.data)
-	if err != nil {
-		return err
-	}
+func evidence(r *afdo.Reader) error {
 	t, err := profile.ReadEvidence(r)
 	if errors.Is(err, afdo.ErrNotFound) {
 		return nil

@@ -132,12 +132,20 @@ func (k *checker) run() {
 			return
 		}
 	}
-	if k.faults == 0 && !k.stopped {
-		k.fault(k.sources())
+	for _, check := range [...]func(*afdo.Reader) error{sources, evidence} {
+		if k.faults == 0 && !k.stopped {
+			k.fault(k.extension(check))
+		}
 	}
-	if k.faults == 0 && !k.stopped {
-		k.fault(k.evidence())
+}
+
+// extension calls check with a Reader of the file.
+func (k *checker) extension(check func(*afdo.Reader) error) error {
+	r, err := afdo.OpenBytes(k.data)
+	if err != nil {
+		return err
 	}
+	return check(r)
 }
 
 // afford reports whether reading a section stays within the limit overlapping, and counts its size.

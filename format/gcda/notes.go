@@ -134,7 +134,7 @@ func (d *decoder) function() Function {
 	f.Source = d.str("the source file of a function")
 	f.Start = Position{d.Uint32("a line"), d.Uint32("a column")}
 	f.End.Line = d.Uint32("a line")
-	if d.version.hasEndColumn() {
+	if d.version.hasDir() {
 		f.End.Column = d.Uint32("a column")
 	}
 	return f

@@ -27,7 +27,7 @@ func (e *encoder) function(f *Function) {
 	e.word(artificial)
 	e.str(f.Source)
 	e.word(f.Start.Line, f.Start.Column, f.End.Line)
-	if e.version.hasEndColumn() {
+	if e.version.hasDir() {
 		e.word(f.End.Column)
 	}
 	e.begin(tagBlocks)

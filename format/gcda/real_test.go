@@ -228,8 +228,8 @@ func dumpCounters(c *Counters) string {
 	return b.String()
 }
 
-// A block without arcs has a record if its Notes have one, as GCC writes for a call that does not
-// return.
+// TestBlockWithoutArcs writes notes in which a block without arcs has a record, as GCC writes it
+// for a call that does not return. Reading and writing them again must keep the record.
 func TestBlockWithoutArcs(t *testing.T) {
 	n := &Notes{Header: Header{Version: 0x42323242}, Functions: []Function{{
 		Name: "f", Blocks: 5, Arcs: []Arc{{From: 0, To: 2}, {From: 2, To: 4}, {From: 2, To: 1}},

@@ -50,11 +50,9 @@ func (v Version) check(kind string) error {
 // words, and the header has a checksum.
 func (v Version) inBytes() bool { return v.Major() >= 12 }
 
-// hasDir reports whether notes have the directory of the compile.
+// hasDir reports whether notes have the directory of the compile, and the column of the end of a
+// function.
 func (v Version) hasDir() bool { return v.Major() >= 9 }
-
-// hasEndColumn reports whether notes have the column of the end of a function.
-func (v Version) hasEndColumn() bool { return v.Major() >= 9 }
 
 // hasHistogram reports whether a summary contains a histogram, as in GCC 8.
 func (v Version) hasHistogram() bool { return v.Major() <= 8 }

@@ -28,15 +28,15 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 			return
 		}
 		h, _ := DecodeHeader(data) // ParseBytes has decoded it before
-		f := rawFile{newDecoder(data, h)}
-		if h.Version >= 3 {
-			f.Pos = entriesAt + entrySize*int(f.counterAt(entriesNumAt))
+		d := newDecoder(data, h)
+		if h.Version >= version3 {
+			d.Pos = entriesAt + summaryEntrySize*int(d.counterAt(entriesNumAt))
 		}
-		if !f.names(yield) || p.Summary == nil {
+		if !d.checkNames(yield) || p.Summary == nil {
 			return
 		}
 		stop := false
-		summary.Compare(p.Summary, f.summarize(p.Summary.NumCounts), false, func(which int, detail string, remark bool) {
+		summary.Compare(p.Summary, d.summarize(p.Summary.NumCounts), false, func(which int, detail string, remark bool) {
 			if !stop {
 				stop = !yield(fault.Problem{Err: faultAt(figureAt(which), fault.ErrSummary, "%s", detail), Remark: remark})
 			}
@@ -63,39 +63,34 @@ func figureAt(which int) int64 {
 	if which < summary.Figures {
 		return summaryAt + 8*int64(which)
 	}
-	return entriesAt + entrySize*int64(which-summary.Figures)
+	return entriesAt + summaryEntrySize*int64(which-summary.Figures)
 }
 
-// Offsets and sizes in the summary of a version 3 file, and the size of a call target.
+// Offsets in the summary of a version 3 file.
 const (
-	summaryAt     = headerSize + 4
-	entriesAt     = summaryAt + 6*8
-	entrySize     = 4 + 8 + 8
-	entriesNumAt  = entriesAt - 8
-	checkedTarget = 4 + 8 + 8
+	summaryAt    = headerSize + wordSize
+	entriesAt    = summaryAt + 6*counterSize
+	entriesNumAt = entriesAt - counterSize
 )
 
-// rawFile walks through a file that has been decoded without an error. Unlike the model, it does
-// not add up records of the same place or symbol.
-type rawFile struct{ *decoder }
-
-// names reports problems in the name table. All known writers sort the names, write each once, and
-// put the empty name first. If a name occurs twice, readers differ in which one they use for its
-// function.
-func (f *rawFile) names(yield func(fault.Problem) bool) bool {
-	f.Pos += 8 // tag and length
-	if f.version >= 3 {
-		for range f.word() {
-			f.name()
+// checkNames reports problems in the name table. All known writers sort the names, write each once,
+// and put the empty name first. If a name occurs twice, readers differ in which one they use for
+// its function. The file has been decoded without an error.
+func (d *decoder) checkNames(yield func(fault.Problem) bool) bool {
+	d.Pos += 2 * wordSize // tag and length
+	if d.version >= version3 {
+		for range d.Uint32("a number") {
+			d.str("a path")
 		}
 	}
 	seen := make(map[string]bool)
 	last, ordered := "", true
-	for i := range f.word() {
-		pos := int64(f.Pos)
-		name := f.name()
-		if f.version >= 3 {
-			f.word()
+	for i := range d.Uint32("a number") {
+		pos := int64(d.Pos)
+		start, end := d.str("a name")
+		name := string(d.Data[start:end])
+		if d.version >= version3 {
+			d.Pos += wordSize // file
 		}
 		what := ""
 		switch {
@@ -116,26 +111,27 @@ func (f *rawFile) names(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// summarize computes the summary from the records of the functions, which follow the names. In this
-// format, every call site has a count. A count of 0 may mean that the profile had none, so it is
-// unknown whether the writer counted it; summarize then accepts found, the stored number of counts.
-func (f *rawFile) summarize(found uint64) *afdo.Summary {
-	f.Pos += 8 // tag and length
-	functions := f.word()
+// summarize computes the summary from the records of the functions, which follow the names. Unlike
+// the model, it does not add up records of the same location or symbol. In this format, every call
+// site has a count. A count of 0 may mean that the profile had none, so it is unknown whether the
+// writer counted it; summarize then accepts found, the stored number of counts.
+func (d *decoder) summarize(found uint64) *afdo.Summary {
+	d.Pos += 2 * wordSize // tag and length
+	functions := d.Uint32("a number")
 	head, doubtful := uint64(0), uint64(0)
 	var counts profile.Body
 	n := uint32(0) // number of counts; each gets its own line, so that none are merged
 	for range functions {
-		head = max(head, f.counter("a head count"))
-		f.Pos += 8 + 4 // timestamp, name
+		head = max(head, d.counter("a head count"))
+		d.Pos += counterSize + wordSize // timestamp, name
 		for bodies := 1; bodies > 0; bodies-- {
-			positions, callSites := f.word(), f.word()
+			positions, callSites := d.Uint32("a number"), d.Uint32("a number")
 			for range positions {
-				f.Pos += 4
-				targets := f.word()
-				count := f.counter("a count")
+				d.Pos += wordSize
+				targets := d.Uint32("a number")
+				count := d.counter("a count")
 				counts.Count(n, 0, count)
-				f.Pos += checkedTarget * int(targets)
+				d.Pos += targetSize * int(targets)
 				n++
 				if count == 0 && targets > 0 {
 					doubtful++
@@ -143,7 +139,7 @@ func (f *rawFile) summarize(found uint64) *afdo.Summary {
 			}
 			bodies += int(callSites)
 			if bodies > 1 {
-				f.Pos += 8 // location and name of the next call site
+				d.Pos += 2 * wordSize // location and name of the next call site
 			}
 		}
 	}
@@ -155,11 +151,4 @@ func (f *rawFile) summarize(found uint64) *afdo.Summary {
 		s.NumCounts = found
 	}
 	return s
-}
-
-func (f *rawFile) word() uint32 { return f.Uint32("a word") }
-
-func (f *rawFile) name() string {
-	start, end := f.str("a name")
-	return string(f.Data[start:end])
 }

@@ -59,8 +59,8 @@ func decoded(t testing.TB, data []byte) *profile.Profile {
 	return p
 }
 
-// A file is written field by field, as the description of the format says, without the encoder of
-// this package.
+// A file is a profile that a test writes field by field, as the description of the format says and
+// without the encoder of this package.
 type file struct {
 	order binary.AppendByteOrder
 	bytes []byte

@@ -86,8 +86,8 @@ func TestCorpusBytes(t *testing.T) {
 
 const tailSize = 5*wordSize + workingSetEntries*workingSetEntrySize
 
-// functionsAt returns the offset of the functions in a file: that of the tag whose length leads to
-// the module grouping.
+// functionsAt returns the file offset of the functions. It finds their tag by the length after it,
+// which leads to the module grouping.
 func functionsAt(t *testing.T, data []byte) int {
 	for at := 0; ; at++ {
 		next := bytes.Index(data[at:], []byte{0, 0, 0, 0xac})

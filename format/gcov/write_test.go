@@ -120,8 +120,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What the format cannot hold goes as documented and is counted, which a slow
-// transformation of the profile checks.
+// TestLosses writes profiles with contents that the format cannot hold. The contents that are lost,
+// and Losses, must be those that the function degrade computes.
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, o WriteOptions) {
 		for seed := range uint64(testenv.Rounds(60, 300)) {

@@ -24,7 +24,8 @@ func small(t testing.TB) []byte {
 	return data
 }
 
-// The functions with code are defined: no declaration, and no copy that exists only to be inlined.
+// TestDefined checks that Defined returns the functions with code. It must leave out declarations,
+// and copies of functions that exist only to be inlined.
 func TestDefined(t *testing.T) {
 	defined, err := Defined(small(t))
 	require.NoError(t, err)
@@ -40,7 +41,7 @@ func TestDefined(t *testing.T) {
 	assert.Len(t, defined, len(want))
 }
 
-// What clang writes can be read, with all kinds of records.
+// TestClang reads the bitcode of programs that contain all kinds of records, as clang writes them.
 func TestClang(t *testing.T) {
 	clang := testenv.Tool(t, "clang-22")
 	source, out := filepath.Join(t.TempDir(), "a.cc"), filepath.Join(t.TempDir(), "a.bc")
@@ -59,7 +60,8 @@ func TestClang(t *testing.T) {
 	}
 }
 
-// A file that is cut or damaged ends in an error, or in names.
+// TestDamaged truncates and damages bitcode. Defined must return an error or names, and must not
+// panic.
 func TestDamaged(t *testing.T) {
 	data := small(t)
 	_, err := Defined([]byte("\x7fELF and more than 32 bits"))
@@ -80,7 +82,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// An array whose elements take no bits could have any length.
+// TestArrayWithoutBits checks that an array whose elements take no bits is an error, because a few
+// bytes could encode an array of any length.
 func TestArrayWithoutBits(t *testing.T) {
 	long := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0} // a length of 2^25 and more in chunks of 6 bits
 	for _, element := range []operand{

@@ -1,4 +1,4 @@
-// Package lost says in words what a format cannot hold.
+// Package lost describes in words the data that a conversion to another format has lost.
 package lost
 
 import (

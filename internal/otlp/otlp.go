@@ -4,19 +4,20 @@ package otlp
 
 import "encoding/binary"
 
-// LengthSize is the size of what comes before each message in files of OpenTelemetry's collector:
-// its length, big-endian.
+// LengthSize is the size in bytes of the length that precedes each message in files of
+// OpenTelemetry's collector. The length is big-endian.
 const LengthSize = 4
 
-// What comes before a message that is the first or second field of another one.
+// First bytes of the first and the second field of a message if the field is itself a message.
 const (
 	first  = 1<<3 | 2
 	second = 2<<3 | 2
 )
 
-// Begins reports whether data begins with a message of the protocol, or with a length and such a
-// message. It begins with a message in a message, which is shorter, where pprof's format has a
-// message of numbers.
+// Begins reports whether a file begins with a message of the protocol, or with a length and such a
+// message. head is the beginning of the file. The first field of such a message is itself a
+// message, whose first field is again a shorter message. In pprof's format, the first field is a
+// message that begins with a number.
 func Begins(head []byte) bool {
 	if len(head) > LengthSize && head[0] == 0 {
 		head = head[LengthSize:]

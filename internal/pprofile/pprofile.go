@@ -154,7 +154,7 @@ type encoder struct {
 // by default.
 func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
 	e := encoder{w: gzip.NewWriter(w), options: o, strings: make(map[string]uint64)}
-	e.string("") // which has to be the first
+	e.string("") // the format requires it to be the first string
 	for _, t := range types {
 		var m protobuf.Message
 		m.Uint(valueType, e.string(t.Name))
@@ -172,7 +172,7 @@ func (e *encoder) mapping() {
 	var mapping protobuf.Message
 	mapping.Uint(mappingID, theMapping)
 	mapping.Uint(mappingFile, e.string(e.options.Source))
-	// What there is of these is there: pprof need not look for the program.
+	// Without these flags, pprof would search the program for the missing data.
 	mapping.Bool(mappingHasFunctions, true)
 	mapping.Bool(mappingHasFilenames, true)
 	mapping.Bool(mappingHasLineNumbers, true)
@@ -254,7 +254,7 @@ func (e *encoder) flush(above int) {
 // finish writes comments and ends the profile.
 func (e *encoder) finish(comments []string) error {
 	for _, c := range comments {
-		// A list of one: pprof joins them. An index of 0 would be no comment.
+		// The field is written as a packed list with one element, because Uint leaves out index 0.
 		e.out.Bytes(profileComment, binary.AppendUvarint(nil, e.string(c)))
 	}
 	for _, table := range []protobuf.Message{e.places, e.names} {
@@ -272,7 +272,7 @@ type bodyEncoder struct {
 	functions map[profile.SymbolRef]uint64
 	lines     map[line]uint64 // location ID of each line
 
-	stack  []frame // the open bodies, outermost first: at most MaxDepth, and one that stands for deeper ones
+	stack  []frame // the open bodies, outermost first: at most MaxDepth, and one in place of all deeper bodies
 	deeper uint64  // sum of the counts nested deeper than MaxDepth since the last sample for them
 	folded uint64  // number of counts nested deeper than MaxDepth in the whole profile
 }

@@ -106,7 +106,8 @@ func TestRandom(t *testing.T) {
 	assert.Greater(t, deepest, 4)
 }
 
-// corpus reads a real profile.
+// corpus returns a profile from the corpus of real profiles, and its path. It skips the test if the
+// corpus is missing.
 func corpus(t *testing.T, name string) (*profile.Profile, string) {
 	t.Helper()
 	path := testenv.Corpus(t, name)
@@ -129,7 +130,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// inlining returns a profile with a function of a.c in which one of b.c is inlined.
+// inlining returns a profile with a function of a.c into which a function of b.c is inlined.
 func inlining() *profile.Profile {
 	p := profile.New()
 	outer := p.AddSymbol(p.AddUnit("a.c"), "_Z5outerv")
@@ -185,7 +186,8 @@ func TestSameBytes(t *testing.T) {
 	assert.Equal(t, write(), write())
 }
 
-// nested returns a profile with a function that is inlined in itself, with a count at each level.
+// nested returns a profile with a function that is inlined into itself as often as depth says, with
+// a count in each body.
 func nested(depth int) *profile.Profile {
 	p := profile.New()
 	f := p.AddSymbol(profile.UnknownUnit, "f")
@@ -237,7 +239,8 @@ func TestDeepNestingIsFolded(t *testing.T) {
 	}
 }
 
-// TestFoldingEndsWithTheBody has counts beside and after a body that is nested too deep.
+// TestFoldingEndsWithTheBody converts a body that is nested too deeply, with counts before and
+// after it in the enclosing body. These counts must not be folded.
 func TestFoldingEndsWithTheBody(t *testing.T) {
 	p := profile.New()
 	f := p.AddSymbol(profile.UnknownUnit, "f")

@@ -29,7 +29,8 @@ func tool(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// needTool skips a test if "go tool pprof" is missing, and fails it in a CI.
+// needTool skips a test if "go tool pprof" is missing. If the environment has CI, it fails the test
+// instead.
 func needTool(t *testing.T) {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "-n", "pprof").CombinedOutput()

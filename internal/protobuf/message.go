@@ -3,8 +3,8 @@ package protobuf
 
 import "encoding/binary"
 
-// A Message is a Protocol Buffers message being encoded: fields one after
-// another, each a number and a value. Fields that are 0 or empty are left out.
+// A Message is a Protocol Buffers message that is being encoded. It consists of fields, each with a
+// number and a value. Methods leave out fields that are 0 or empty, except as noted.
 type Message []byte
 
 const (
@@ -24,14 +24,14 @@ func (m *Message) Uint(field, v uint64) {
 	}
 }
 
-// Bool adds a truth value.
+// Bool adds a field that is true or, if v is false, nothing.
 func (m *Message) Bool(field uint64, v bool) {
 	if v {
 		m.Uint(field, 1)
 	}
 }
 
-// String adds a string, empty ones too.
+// String adds a string, even if the string is empty.
 func (m *Message) String(field uint64, s string) {
 	m.tag(field, wireBytes)
 	*m = binary.AppendUvarint(*m, uint64(len(s)))

@@ -17,7 +17,8 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// pack writes frames of text with the given numbers of bytes. It returns the file and the text.
+// pack compresses text into frames of the given uncompressed sizes. It returns the compressed file
+// and the text.
 func pack(t testing.TB, sizes ...int) (file, text []byte) {
 	var packed bytes.Buffer
 	p, err := unpack.NewPacker(&packed)
@@ -35,7 +36,7 @@ func pack(t testing.TB, sizes ...int) (file, text []byte) {
 	return packed.Bytes(), text
 }
 
-// readAll reads a file from the beginning, as one stream.
+// readAll decompresses a file as one stream.
 func readAll(file []byte) ([]byte, error) {
 	s, err := unpack.New(bytes.NewReader(file))
 	if err != nil {
@@ -77,7 +78,7 @@ func TestSeekable(t *testing.T) {
 	}
 }
 
-// countedReads counts reads and their bytes.
+// A countedReads counts the reads and the bytes that are read through it.
 type countedReads struct {
 	io.ReaderAt
 	reads, bytes int
@@ -88,7 +89,8 @@ func (c *countedReads) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Neighbouring frames are one read, and frames that were unpacked are not read again.
+// TestSeekableReads checks that neighbouring frames are read at once, and that a frame in memory is
+// not read again.
 func TestSeekableReads(t *testing.T) {
 	file, text := pack(t, 1000, 1000, 1000, 1000, 1000)
 	src := &countedReads{ReaderAt: bytes.NewReader(file)}
@@ -142,7 +144,8 @@ func TestSeekableCorrupt(t *testing.T) {
 	}
 }
 
-// FuzzSeekable compares reads in pieces with those of the stream.
+// FuzzSeekable reads parts of an arbitrary file through Seekable. They must equal the parts of the
+// file decompressed as one stream.
 func FuzzSeekable(f *testing.F) {
 	for _, sizes := range [][]int{{}, {1}, {1000, 2000}, {1, 1, 1}} {
 		file, _ := pack(f, sizes...)

@@ -36,7 +36,8 @@ type checker struct {
 	stopped    bool // by the caller
 	noCounters bool // some function has no counters, so LLVM's summary is wrong
 	numRecords int
-	marked     int // records whose hash has the bit for context-sensitive records
+	data       fields // decoder of the current item
+	marked     int    // records whose hash has the bit for context-sensitive records
 }
 
 func (c *checker) report(err error) {
@@ -51,7 +52,8 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 
 // records reads the records in an item of the hash table, and reports errors in them.
 func (c *checker) records(e hashtable.Entry) {
-	f := dataOf(&e)
+	f := &c.data
+	*f = dataOf(&e)
 	for f.Err == nil && f.Rest() > 0 {
 		start := f.base + int64(f.Pos)
 		r := f.record(c.r.header.Version, e.Key)

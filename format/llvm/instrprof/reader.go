@@ -207,12 +207,13 @@ func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64,
 		yield(Record{}, 0, err)
 		return
 	}
+	var f fields // outside of the loop, to be allocated once
 	for e, err := range r.table.Entries(reuse, func(hash uint64, _ []byte) bool { return of.has(hash) }) {
 		if err != nil {
 			yield(Record{}, 0, err)
 			return
 		}
-		f := dataOf(&e)
+		f = dataOf(&e)
 		for f.Err == nil && f.Rest() > 0 {
 			rec := f.record(r.header.Version, e.Key)
 			if f.Err == nil && !yield(rec, e.Hash, nil) {

@@ -33,11 +33,12 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	if err := s.profile.addFlags(h.Flags); err != nil {
 		return nil, err
 	}
+	var f fields // outside of the loop, to be allocated once
 	for e, err := range r.table.Entries(true, func(_ uint64, name []byte) bool { return wanted(string(name)) }) {
 		if err != nil {
 			return nil, err
 		}
-		f := dataOf(&e)
+		f = dataOf(&e)
 		for f.Err == nil && f.Rest() > 0 {
 			rec := f.record(h.Version, e.Key)
 			if f.Err == nil && rec.uniform {

@@ -77,7 +77,9 @@ func (t *Table) Find(hash uint64, key []byte) (Entry, error) {
 			c.fail(start, fault.ErrHashTable, "an item of bucket %d is in the chain of bucket %d", b, bucket)
 		}
 		if c.Hash == hash && (key == nil || c.KeySize == uint64(len(key)) && bytes.Equal(c.peek(c.KeySize), key)) {
-			return c.entry(), c.err
+			e := c.entry()
+			c.verify(&e)
+			return e, c.err
 		}
 		c.skip(c.KeySize + c.DataSize)
 	}
@@ -116,13 +118,12 @@ func (t *Table) Entries(reuse bool, wanted func(hash uint64, key []byte) bool) i
 			}
 			left -= min(n, left)
 			for ; n > 0 && c.err == nil; n-- {
-				if c.item(); !wanted(c.Hash, c.peek(c.KeySize)) {
-					c.skip(c.KeySize + c.DataSize)
+				c.item()
+				e := c.entry()
+				if e.Chain = start; c.err != nil || !wanted(e.Hash, e.Key) {
 					continue
 				}
-				e := c.entry()
-				e.Chain = start
-				if c.err == nil && !yield(e, nil) {
+				if c.verify(&e); c.err == nil && !yield(e, nil) {
 					return
 				}
 			}
@@ -232,17 +233,19 @@ func (c *reader) item() {
 	}
 }
 
-// entry reads the key and the data of the current item. It fails if the hash of the key differs
-// from the hash that the item stores.
+// entry reads the key and the data of the current item.
 func (c *reader) entry() Entry {
-	start := c.pos - int64(c.t.format.ItemHeadSize())
 	body := c.take(c.KeySize + c.DataSize)
 	if c.err != nil {
 		return Entry{}
 	}
-	e := Entry{Hash: c.Hash, Key: body[:c.KeySize:c.KeySize], Data: body[c.KeySize:], At: c.pos - int64(c.DataSize)}
-	if hash := c.t.format.Hash(e.Key); hash != e.Hash {
+	return Entry{Hash: c.Hash, Key: body[:c.KeySize:c.KeySize], Data: body[c.KeySize:], At: c.pos - int64(c.DataSize)}
+}
+
+// verify records an error if the hash of an item's key differs from the hash that the item stores.
+func (c *reader) verify(e *Entry) {
+	if hash := c.t.format.Hash(e.Key); c.err == nil && hash != e.Hash {
+		start := e.At - int64(len(e.Key)+c.t.format.ItemHeadSize())
 		c.fail(start, fault.ErrHashTable, "the hash of key %q is %#x, not %#x", e.Key, hash, e.Hash)
 	}
-	return e
 }
