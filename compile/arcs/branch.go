@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A branch is a recorded conditional jump: the last instruction of a block of machine code, if that
-// has the source position of a condition.
+// A branch is a recorded conditional jump. It ends a block of machine code that has the source
+// position of a condition.
 type branch struct {
 	from   int32    // block of machine code
 	to     [2]int32 // blocks of machine code: the target of the jump and the next block, in any order

@@ -11,9 +11,9 @@ const none = -1
 // is less than 100.
 const maxDepth = 128
 
-// maxCalls limits the calls that get the count of one block of machine code, if the block is the
-// beginning of a function inlined in the beginning of another one, and so on. Only the innermost
-// calls get it.
+// maxCalls limits how many calls get the count of one block of machine code. If the block is the
+// beginning of an inlined function, the call of the function gets the count. If that call is the
+// beginning of another inlined function, the call of that one gets it as well, and so on.
 const maxCalls = 8
 
 // A frame is the code of one function in the machine code of a symbol: the code of the symbol's own

@@ -32,8 +32,8 @@ type curve struct {
 // A bend is a point of a [curve]: from the count at on, the slope is larger by change.
 type bend struct{ at, change int64 }
 
-// between adds a cost to a curve for counts outside of the range from low to high. The cost is
-// below for each execution that is missing to low, and above for each one beyond high.
+// between adds a cost to a curve for counts that are not in the range from low to high. Each
+// execution below low costs below, and each one above high costs above.
 func (c *curve) between(low, high, below, above int64) {
 	if low > 0 {
 		c.slope -= below

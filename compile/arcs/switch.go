@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A jump is a recorded jump that ends a block of machine code, if that has the source position of a
-// switch.
+// A jump is a recorded jump of a switch. It ends a block of machine code that has the source
+// position of the switch.
 type jump struct {
 	block    uint32 // block of the graph that ends with the switch
 	from, to int32  // blocks of machine code

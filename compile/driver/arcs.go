@@ -160,9 +160,9 @@ func (s source) traceArcs(r *arcs.Report) {
 	}
 }
 
-// largest returns the largest count in the profile, which GCC compares others with: of a block of
-// machine code if the profile has evidence, and else of a line. It returns 0 if that is unknown.
-// The cache stores the result.
+// largest returns the largest count in the profile, from which GCC computes its threshold for hot
+// code. It is the count of a block of machine code if the profile has evidence, and otherwise of a
+// line. It is 0 if it is unknown. The cache stores it.
 func (s source) largest() (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {

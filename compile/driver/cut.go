@@ -239,7 +239,7 @@ func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
 		return
 	}
-	if inputs.Compiles(s.ctx, s.Line, s.compiler) {
+	if _, _, err := inputs.Run(s.ctx, s.Line, s.compiler, s.CheckArgs()); err == nil {
 		s.warnOf(what, format, args...)
 	}
 }

@@ -306,8 +306,9 @@ func TestClangSlicesAreRebased(t *testing.T) {
 	}
 }
 
-// Clang makes the same object with a slice of an instrumentation profile as with the whole one: of
-// the IR, context-sensitive, and of the front end.
+// Clang makes the same object with a slice of an instrumentation profile as with the whole profile.
+// The program is instrumented in three ways: -fprofile-generate, -fcs-profile-generate and
+// -fprofile-instr-generate.
 func TestClangCountedSlices(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, program := range testenv.Some([]string{"cxx", "c"}, 1) {

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// refreshed returns the text of a sample profile. The function f always has the same number of
-// samples, g has the given number, and functions of another program have the number other.
+// refreshed returns the text of a sample profile with f, g and functions of another program. f
+// always has the same number of samples. The parameters are the numbers of samples of the others.
 func refreshed(g, other int) string {
 	return fmt.Sprintf("f:900:1\n 1: 900\ng:%d:1\n 1: %d\nother:%d:1\n 1: %d\n 2: 3\n", g, g, other, other)
 }

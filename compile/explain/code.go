@@ -44,8 +44,8 @@ func (c *Code) Unprofiled() {
 	c.fault = cmp.Or(c.fault, Unprofiled)
 }
 
-// compiles reports whether the compiled source has a path that is in the profile. A relative path
-// matches if the source's path ends with it.
+// compiles reports whether path is the path of the compiled source. A relative path matches if the
+// path of the source ends with it.
 func (c *Code) compiles(path string) bool {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path) == c.source

@@ -33,7 +33,7 @@ type Compiling struct {
 	profile *profile.Profile
 	path    string // of the profile
 	format  anyprof.Format
-	clang   func() (string, error) // writes a GCOV profile in a format for clang on the first call, and returns the path
+	write   map[uint32]func() (string, error) // see profileFor
 }
 
 // NewCompiling returns a Compiling for the profile p, which was read from the file path. The caller
@@ -48,19 +48,9 @@ func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Comp
 		return nil, err
 	}
 	c := &Compiling{folder: folder, profile: p, path: path, format: format}
-	if !format.GCOV() {
-		return c, nil
-	}
-	c.clang = sync.OnceValues(c.writeForClang)
-	for version := uint32(2); version <= 3; version++ {
-		var file bytes.Buffer
-		_, err := gcov.Write(&file, p, gcov.WriteOptions{Version: version})
-		if err == nil {
-			err = os.WriteFile(c.version(version), file.Bytes(), 0o600)
-		}
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
+	c.write = make(map[uint32]func() (string, error))
+	for _, version := range []uint32{0, 2, 3} {
+		c.write[version] = sync.OnceValues(func() (string, error) { return c.writeVersion(version) })
 	}
 	return c, nil
 }
@@ -68,20 +58,21 @@ func NewCompiling(path string, p *profile.Profile, format anyprof.Format) (*Comp
 // Close removes the temporary folder.
 func (c *Compiling) Close() error { return os.RemoveAll(c.folder) }
 
-// writeForClang writes the profile in LLVM's format ExtBinary, and returns the path.
-func (c *Compiling) writeForClang() (string, error) {
-	samples, _ := sampleprof.FromGCOV(c.profile)
+// writeVersion writes the profile to the temporary folder and returns the path. The format is the
+// given version of GCC's format, or LLVM's ExtBinary if version is 0.
+func (c *Compiling) writeVersion(version uint32) (path string, err error) {
 	var file bytes.Buffer
-	if err := sampleprof.WriteExtBinary(&file, samples, sampleprof.WriteOptions{}); err != nil {
+	if version == 0 {
+		samples, _ := sampleprof.FromGCOV(c.profile)
+		err = sampleprof.WriteExtBinary(&file, samples, sampleprof.WriteOptions{})
+	} else {
+		_, err = gcov.Write(&file, c.profile, gcov.WriteOptions{Version: version})
+	}
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.path, err)
 	}
-	path := filepath.Join(c.folder, "profile.extbinary")
+	path = filepath.Join(c.folder, fmt.Sprintf("profile.v%d", version))
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
-}
-
-// version returns the path of the profile in version n of GCC's format, in the temporary folder.
-func (c *Compiling) version(n uint32) string {
-	return filepath.Join(c.folder, fmt.Sprintf("profile.v%d", n))
 }
 
 // ErrNoCompile is matched by the errors of [Compiling.Compile] for a command that does not compile.
@@ -114,16 +105,14 @@ func (c *Compiling) Compile(ctx context.Context, argv []string, dir, source stri
 // profileFor returns the path of the profile in the format that a compiler reads.
 func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	switch {
-	case compiler.Clang && c.format.GCOV():
-		return c.clang()
+	case c.format.GCOV():
+		return c.write[compiler.Reads()]() // clang reads version 0
 	case compiler.Clang && !c.format.Sample():
 		return "", fmt.Errorf("%s: clang reads sample profiles, not %v", c.path, c.format)
 	case compiler.Clang:
 		return c.path, nil
-	case !c.format.GCOV():
-		return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
 	}
-	return c.version(compiler.Reads()), nil
+	return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
 }
 
 // A saying describes how a compiler reports its use of a profile: flags are the options that make

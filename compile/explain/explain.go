@@ -59,24 +59,19 @@ func better(a, b Reason) Reason {
 }
 
 // Advice returns what the user can do about counts that are lost for a reason, or "" if nothing.
-func (r Reason) Advice() string {
-	switch r {
-	case NoStatement, Inlined:
-		return "compile with the options and the compiler of the program that was profiled"
-	case OneBlock:
-		return "GCC 13 and later tell the blocks of a line apart"
-	case Declared, Edited:
-		return "record the new program"
-	case Foreign:
-		return "give the profile of the program that is compiled"
-	case Unoptimised:
-		return "compile with -O2"
-	case Unprofiled:
-		return "put afdo exec before its compiler"
-	case Nowhere:
-		return "is the profile of this program, and is all of it compiled here?"
-	}
-	return ""
+func (r Reason) Advice() string { return advice[r] }
+
+// advice has the results of [Reason.Advice].
+var advice = map[Reason]string{
+	NoStatement: "compile with the options and the compiler of the program that was profiled",
+	Inlined:     "compile with the options and the compiler of the program that was profiled",
+	OneBlock:    "GCC 13 and later tell the blocks of a line apart",
+	Declared:    "record the new program",
+	Edited:      "record the new program",
+	Foreign:     "give the profile of the program that is compiled",
+	Unoptimised: "compile with -O2",
+	Unprofiled:  "put afdo exec before its compiler",
+	Nowhere:     "is the profile of this program, and is all of it compiled here?",
 }
 
 // A Tally contains sums of the counts in a profile, by what became of them.
@@ -346,7 +341,7 @@ func (t *counting) count(frames []frame, n uint64) {
 	t.sum.add(reason, n)
 }
 
-// compiles reports whether one of the compiled sources has a path that is in the profile.
+// compiles reports whether path is the path of one of the compiled sources.
 func (t *counting) compiles(path string) bool {
 	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
 }

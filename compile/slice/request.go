@@ -43,9 +43,9 @@ type Request struct {
 	// renamed inline namespaces. Nil means that no file was edited.
 	Edited func(path string, sum uint32) bool
 
-	// Gone is called for each function of an edited unit whose name is not in the Text any more,
-	// and that has marks in the profile. The slice contains the function nevertheless, because it
-	// may have been renamed. Gone must not be nil if Edited is not.
+	// Gone is called for each function of an edited unit whose name is not in the Text any more, if
+	// the profile has marks of its source lines. The slice contains the function nevertheless,
+	// because it may have been renamed. Gone must not be nil if Edited is not.
 	Gone func(path, symbol string)
 
 	// Evidence adds the profile's evidence about the slice's functions to the slice, if the profile

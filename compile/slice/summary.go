@@ -76,7 +76,8 @@ func nearestPower(count uint64) uint64 {
 }
 
 // SteadyForClang returns a rounded summary for clang. It has nearly the thresholds of s, and stays
-// the same while the profile changes little. Each least count is rounded to a power of two:
+// the same while the profile changes little. The smallest count of each entry is rounded to a power
+// of two:
 //
 //   - up to the cutoff of hot counts, to the nearest one;
 //   - after it, where clang looks for the threshold of cold counts, to the next lower one, and at

@@ -215,8 +215,8 @@ func (s *simplex) room(v int32, along bool) int64 {
 	return s.capacity[a] - s.flow[a]
 }
 
-// push sends an amount of flow along arc e and back through the tree: from node join to first, and
-// from second to join.
+// push sends an amount of flow around the cycle that arc e closes in the tree: from node join down
+// to first, along e, and from second up to join.
 func (s *simplex) push(e int, first, second, join int32, amount int64) {
 	if amount == 0 {
 		return

@@ -265,13 +265,6 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 	return ""
 }
 
-// Compiles reports whether a command's sources are valid: it runs the compiler with an option that
-// only checks them.
-func Compiles(ctx context.Context, c *command.Line, compiler *toolchain.Compiler) bool {
-	_, _, err := Run(ctx, c, compiler, c.CheckArgs())
-	return err == nil
-}
-
 // Run runs the compiler of a command with other arguments, in the folder and with the environment
 // settings of the command. It returns the compiler's standard output and standard error.
 func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, args []string) (out, said []byte, err error) {

@@ -43,20 +43,15 @@ func (r Reason) Lost() bool { return r != LaidOut && r != NotChecked }
 
 // Advice tells the user what to do about a function with this reason. It is "" if there is nothing
 // to do.
-func (r Reason) Advice() string {
-	switch r {
-	case NotChecked:
-		return "compile the program to record with clang 22 and -mllvm -emit-bb-hash, so that stale functions are found"
-	case Stale:
-		return "compile as the recorded program was, with the same profile, or record the new program"
-	case Refused:
-		return "the entry is for another compile unit, or does not begin with the entry block: make the list anew"
-	case NoMap:
-		return "it is assembly, which clang does not place"
-	case Nowhere:
-		return "is the layout of this program, and is all of it compiled here?"
-	}
-	return ""
+func (r Reason) Advice() string { return advice[r] }
+
+// advice has the results of [Reason.Advice].
+var advice = map[Reason]string{
+	NotChecked: "compile the program to record with clang 22 and -mllvm -emit-bb-hash, so that stale functions are found",
+	Stale:      "compile as the recorded program was, with the same profile, or record the new program",
+	Refused:    "the entry is for another compile unit, or does not begin with the entry block: make the list anew",
+	NoMap:      "it is assembly, which clang does not place",
+	Nowhere:    "is the layout of this program, and is all of it compiled here?",
 }
 
 // ofPlacement maps the placement of a function that an object defines to its reason.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -81,7 +80,11 @@ func Find(key string, argv []string, dir string) *Plan {
 		return nil
 	}
 	p := decodePlan(data)
-	if p == nil || p.Dir != dir || !slices.Equal(p.Command, argv) || !p.holds(cache) || !p.count(cache, ProcessorTime()-start) {
+	if p == nil || p.Dir != dir || !slices.Equal(p.Command, argv) || !p.holds(cache) {
+		return nil
+	}
+	took := strconv.FormatInt(int64(ProcessorTime()-start), 10)
+	if !cache.AppendStats(p.Before + took + p.After) {
 		return nil
 	}
 	return p
@@ -122,12 +125,6 @@ func (p *Plan) holds(cache *store.Store) bool {
 func (p *Plan) Environ() []string {
 	command := exec.Cmd{Env: append(os.Environ(), p.Env...)}
 	return command.Environ()
-}
-
-// count adds one run of the prepared compiler command, with the processor time that it took, to the
-// launcher's statistics. It reports whether it could.
-func (p *Plan) count(cache *store.Store, took time.Duration) bool {
-	return cache.AppendStats(p.Before + strconv.FormatInt(int64(took), 10) + p.After)
 }
 
 // ParentLauncher returns the name of the program that started this process if that program is a

@@ -309,21 +309,6 @@ func remove(path string) error {
 	return err
 }
 
-// dueForTrim reports whether the limits have not been enforced within the last hour. If so, it
-// records that they are being enforced now.
-func (c *Store) dueForTrim() bool {
-	if !c.TrimDue() {
-		return false
-	}
-	mark := c.trimMark()
-	if os.WriteFile(mark, nil, 0o600) != nil {
-		return false
-	}
-	now := time.Now()
-	_ = os.Chtimes(mark, now, now) // an empty file that is written anew need not change its time
-	return true
-}
-
 // TrimDue reports whether the limits have not been enforced within the last hour.
 func (c *Store) TrimDue() bool {
 	info, err := os.Stat(c.trimMark())

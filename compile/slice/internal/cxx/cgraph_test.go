@@ -52,7 +52,8 @@ type parsed struct {
 	analyzed map[string]bool // the functions that it has not dropped as unused
 }
 
-// entryOfDump is the name of a symbol in a dump of the call graph.
+// These match the dump of GCC's call graph: the entry of a function that GCC did not drop as
+// unused, and the entry of any function. The last one matches the name in a declaration in C.
 var (
 	analyzedIn  = regexp.MustCompile(`(?m)^(\w\S*?)/\d+ \(.*\)(?: @0x[0-9a-f]+)?\n  Type: function definition analyzed`)
 	entryOfDump = regexp.MustCompile(`(?m)^(\w\S*?)/\d+ \(.*\)(?: @0x[0-9a-f]+)?\n  Type: function definition`)

@@ -1,5 +1,7 @@
 package fingerprint
 
+import "slices"
+
 // inlineChains is the graph of which functions are inlined in which. Functions that inline each
 // other in a cycle form one component. The components are divided into chains. In a chain, each
 // component is inlined in the next one, so the slice of a profile that contains a component
@@ -55,26 +57,18 @@ func (c *inlineChains) membersOf(component int32) []int32 {
 // are needed.
 func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
-	callers := make([]int32, len(c.ends))
-	for component := len(c.ends) - 1; component >= 0; component-- { // components are numbered from the innermost
+	callers := slices.Repeat([]int32{-1}, len(c.ends))
+	for component := int32(len(c.ends)) - 1; component >= 0; component-- { // components are numbered from the innermost
 		weights[component]++
-		for _, i := range c.membersOf(int32(component)) {
-			for _, callee := range inlined[i] {
-				if inner := c.componentOf[callee]; int(inner) != component {
-					weights[inner] += weights[component]
-				}
-			}
-		}
-	}
-	for component := range callers {
-		callers[component] = -1
-	}
-	for component := range callers {
-		for _, i := range c.membersOf(int32(component)) {
+		for _, i := range c.membersOf(component) {
 			for _, callee := range inlined[i] {
 				inner := c.componentOf[callee]
-				if int(inner) != component && (callers[inner] < 0 || weights[component] > weights[callers[inner]]) {
-					callers[inner] = int32(component)
+				if inner == component {
+					continue
+				}
+				weights[inner] += weights[component]
+				if callers[inner] < 0 || weights[component] >= weights[callers[inner]] {
+					callers[inner] = component
 				}
 			}
 		}
@@ -85,10 +79,7 @@ func (c *inlineChains) callers(inlined [][]int32) []int32 {
 // join divides the components into chains. callers has, for each component, a component into which
 // it is inlined. join returns the position of each component in its chain.
 func (c *inlineChains) join(callers []int32) (places []int32) {
-	c.chainOf, places = make([]int32, len(callers)), make([]int32, len(callers))
-	for component := range c.chainOf {
-		c.chainOf[component] = -1
-	}
+	c.chainOf, places = slices.Repeat([]int32{-1}, len(callers)), make([]int32, len(callers))
 	for component, caller := range callers {
 		if c.chainOf[component] < 0 {
 			c.chainOf[component] = int32(len(c.starts))

@@ -104,8 +104,8 @@ func (s *file) owner(id ID) (unit int, ok bool) {
 	return s.byID[i], uint32(start) <= uint32(id)
 }
 
-// info returns the samples of a symbol. It fails if symbols that share bytes of the file make the
-// total larger than the budget allows.
+// info returns the samples of a symbol. It fails if the samples that were read so far are larger
+// than the file allows, which happens only if many symbols share the same bytes of the file.
 func (s *file) info(sym afdo.Symbol) (afdo.Info, error) {
 	info, err := sym.Info()
 	if err != nil {

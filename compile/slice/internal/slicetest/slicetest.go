@@ -49,52 +49,20 @@ func (c *Counted) Function(s program.Symbol, scratch *program.Scratch) (profile.
 // Growing has functions that add n functions to a profile. The keys describe how these functions
 // inline and call each other.
 var Growing = map[string]func(p *profile.Profile, n int){
-	"units": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/f%d.cc", i), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
-		}
-	},
-	"units of one last element": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/%d/main.cc", i), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
-		}
-	},
-	"symbols": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, "src/f.cc", fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
-		}
-	},
-	"static functions of one name": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/f%d.c", i), "init")
-		}
-	},
+	"units":                        named(numbered("src/f%d.cc"), mangled),
+	"units of one last element":    named(numbered("src/%d/main.cc"), mangled),
+	"symbols":                      named(always("src/f.cc"), mangled),
+	"static functions of one name": named(numbered("src/f%d.c"), always("init")),
 	"lambdas": func(p *profile.Profile, n int) {
 		addGrowing(p, "src/plain.cc", "operator()")
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/f%d.cc", i), fmt.Sprintf("_ZZ4mainENKUlvE%d_clEv", i))
-		}
+		named(numbered("src/f%d.cc"), numbered("_ZZ4mainENKUlvE%d_clEv"))(p, n)
 	},
-	"clones": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/f%d.cc", i/8), fmt.Sprintf("_Z1fv.part.%d", i))
-		}
-	},
-	"a ring": func(p *profile.Profile, n int) {
-		AddInlining(p, n, func(i int) []int { return []int{(i + 1) % n} })
-	},
-	"rings": func(p *profile.Profile, n int) {
-		AddInlining(p, n, func(i int) []int { return []int{(7*i + 1) % n} })
-	},
-	"a chain": func(p *profile.Profile, n int) {
-		AddInlining(p, n, func(i int) []int { return []int{min(i+1, n-1)} })
-	},
-	"a chain with functions beside it": func(p *profile.Profile, n int) {
-		AddInlining(p, n, func(i int) []int { return []int{max(0, i/2*2-2)} })
-	},
-	"a tree": func(p *profile.Profile, n int) {
-		AddInlining(p, n, func(i int) []int { return []int{i / 2} })
-	},
+	"clones":                           named(func(i int) string { return fmt.Sprintf("src/f%d.cc", i/8) }, numbered("_Z1fv.part.%d")),
+	"a ring":                           inlining(func(i, n int) []int { return []int{(i + 1) % n} }),
+	"rings":                            inlining(func(i, n int) []int { return []int{(7*i + 1) % n} }),
+	"a chain":                          inlining(func(i, n int) []int { return []int{min(i+1, n-1)} }),
+	"a chain with functions beside it": inlining(func(i, _ int) []int { return []int{max(0, i/2*2-2)} }),
+	"a tree":                           inlining(func(i, _ int) []int { return []int{i / 2} }),
 	"at random": func(p *profile.Profile, n int) {
 		r := rand.New(rand.NewPCG(1, 6))
 		AddInlining(p, n, func(int) []int { return []int{r.IntN(n), r.IntN(n)} })
@@ -104,12 +72,38 @@ var Growing = map[string]func(p *profile.Profile, n int){
 		AddInlining(p, n, func(i int) []int { return []int{r.IntN(i + 1), r.IntN(i + 1)} })
 	},
 	"symbols without a file": func(p *profile.Profile, n int) {
-		for i := range n {
-			addGrowing(p, fmt.Sprintf("src/f%d.c", i), fmt.Sprintf("f%d", i))
-			addGrowing(p, "", fmt.Sprintf("g%d", i))
-		}
+		named(numbered("src/f%d.c"), numbered("f%d"))(p, n)
+		named(always(""), numbered("g%d"))(p, n)
 	},
 }
+
+// named returns a function that adds n functions to a profile, function i with the results of path
+// and name.
+func named(path, name func(i int) string) func(p *profile.Profile, n int) {
+	return func(p *profile.Profile, n int) {
+		for i := range n {
+			addGrowing(p, path(i), name(i))
+		}
+	}
+}
+
+// inlining is [AddInlining] with callees that depend on the number of functions.
+func inlining(callees func(i, n int) []int) func(p *profile.Profile, n int) {
+	return func(p *profile.Profile, n int) {
+		AddInlining(p, n, func(i int) []int { return callees(i, n) })
+	}
+}
+
+// always returns a function that returns the same text for all numbers.
+func always(text string) func(i int) string { return func(int) string { return text } }
+
+// numbered returns a function that writes a number in a format.
+func numbered(format string) func(i int) string {
+	return func(i int) string { return fmt.Sprintf(format, i) }
+}
+
+// mangled returns the mangled name of a function whose name contains a number.
+func mangled(i int) string { return fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i) }
 
 // WithoutChains is a key of [Growing]. For these profiles the work of package fingerprint grows
 // faster than the size of the profile.
@@ -131,7 +125,7 @@ func addGrowing(p *profile.Profile, path, name string) {
 func AddInlining(p *profile.Profile, n int, callees func(i int) []int) {
 	symbols := make([]profile.SymbolRef, n)
 	for i := range symbols {
-		symbols[i] = p.AddSymbol(p.AddUnit(fmt.Sprintf("src/f%d.cc", i)), fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i)), i))
+		symbols[i] = p.AddSymbol(p.AddUnit(fmt.Sprintf("src/f%d.cc", i)), mangled(i))
 	}
 	for i, symbol := range symbols {
 		var body profile.Body
