@@ -40,7 +40,7 @@ type Report struct {
 	Inferred   int    `json:"inferred"`   // functions with evidence, whose counters were inferred
 	Mismatched int    `json:"mismatched"` // functions whose graphs differ in the .gcno file and the dump
 
-	// For the functions in Inferred:
+	// The following are sums over the functions that Inferred counts.
 	Blocks   int    `json:"blocks"`   // number of blocks
 	Guessed  int    `json:"guessed"`  // blocks without evidence, whose counts follow from others and from GCC's guesses
 	Evidence uint64 `json:"evidence"` // sum of the lower bounds of the evidence

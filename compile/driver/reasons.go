@@ -23,7 +23,7 @@ const (
 // An Outcome is what the launcher did for a command.
 type Outcome = store.Outcome
 
-// The outcomes.
+// These are the outcomes that the statistics of the cache count.
 const (
 	OutcomeSliced   Outcome = store.Sliced   // the compile got a new or changed slice
 	OutcomeSame     Outcome = store.Same     // the slice was rebuilt and is unchanged

@@ -57,7 +57,8 @@ func isInitializer(name string, sources []string) bool {
 	})
 }
 
-// onlyWord replaces a character that clang replaces in the name of an initializer.
+// onlyWord returns '_' for a character that clang replaces in the names of functions that
+// initialize variables. It returns any other character unchanged.
 func onlyWord(r rune) rune {
 	if r < 0x80 && cpp.IsWordByte(byte(r)) && r != '$' {
 		return r

@@ -241,7 +241,7 @@ func (n *naiveSlice) pruned(records []profile.Record) []profile.Record {
 	return kept
 }
 
-// profile returns the profile of the slice.
+// profile returns the selected slice as a profile.
 func (n *naiveSlice) profile() *profile.Profile {
 	p := profile.New()
 	refs := make(map[program.ID]profile.SymbolRef)

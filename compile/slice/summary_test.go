@@ -41,7 +41,8 @@ func TestSteady(t *testing.T) {
 	assert.Equal(t, &afdo.Summary{}, slice.Steady(&afdo.Summary{}))
 }
 
-// TestWithSummary checks slices, whole profiles and keys of a program with another summary.
+// TestWithSummary replaces the summary of a program, and checks the summaries of slices and whole
+// profiles, and the keys.
 func TestWithSummary(t *testing.T) {
 	p := synth.Profile(synth.Options{Seed: 1, Units: 3, Functions: 30})
 	p.Summary = nil

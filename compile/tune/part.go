@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/input/symbolize"
 )
 
-// These are files in the working folder.
+// These are the profile and the copy of the tree of [InPart], in the working folder.
 const (
 	partName = "tuned.part.afdo" // the profile without some functions
 	partTree = "part"            // copy of the tree, built with that profile

@@ -25,7 +25,7 @@ import (
 // A Recorder is a tool that records the training run.
 type Recorder string
 
-// The recorders.
+// These are the recorders that tune can use.
 const (
 	Best      Recorder = "best"      // the first of the others that works on this machine
 	Branches  Recorder = "branches"  // afdo record, with branch stacks

@@ -61,7 +61,7 @@ type Options struct {
 // A Verdict says whether the program is faster with the profile.
 type Verdict string
 
-// The verdicts.
+// These are the verdicts on a program that was built with the profile.
 const (
 	Faster    Verdict = "faster"
 	Slower    Verdict = "slower"

@@ -61,7 +61,7 @@ func TestCopyTree(t *testing.T) {
 	assert.NotEqual(t, before, other)
 }
 
-// A step that fails says what it has printed, and what to do.
+// The error of a step that fails contains the end of the command's output, and says what to do.
 func TestFailingSteps(t *testing.T) {
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
 	o.Train, o.Measure, o.Recorder = []string{"./a"}, []string{"./a"}, Clock

@@ -55,8 +55,8 @@ type Try struct {
 // An Outputs is the result of comparing what the programs without and with the profile print.
 type Outputs string
 
-// The results. Output that is not the same in every run of a program, such as one with a time, is
-// not compared.
+// These are the results of comparing outputs. Output that is not the same in every run of a
+// program, such as one with a time, is not compared.
 const (
 	SameOutputs      Outputs = "same"
 	DifferentOutputs Outputs = "different"

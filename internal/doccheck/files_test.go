@@ -39,7 +39,7 @@ var openers = map[string]int{
 	"internal/launch/clangprofile/clangprofile.go":  1, // --profile
 	"compile/driver/run.go":                         1, // /proc
 	"compile/driver/profilefile.go":                 1, // --profile
-	"compile/explain/compile.go":                    2, // in a temporary folder
+	"compile/explain/compile.go":                    1, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
 	"format/llvm/instrprof/load.go":                 1, // Open
 	"produce/rebase/folder.go":                      1, // a folder, for its names

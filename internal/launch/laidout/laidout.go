@@ -22,8 +22,8 @@ import (
 // A Reason says whether a function was placed as a layout list says, or why not.
 type Reason string
 
-// The reasons, from best to worst. If several compiles define a function, its worst reason counts,
-// because the linker may take any of the definitions.
+// These are the reasons, from best to worst. If several compiles define a function, its worst
+// reason counts, because the linker may take any of the definitions.
 const (
 	LaidOut    Reason = "laid out"           // clang placed its blocks as the list says, and their hashes match
 	NotChecked Reason = "not checked"        // clang placed its blocks as the list says; there are no hashes to compare

@@ -34,7 +34,8 @@ const SectionsOption = "-fbasic-block-sections"
 // A Placement is the result of comparing one function of a layout list with an object file.
 type Placement int
 
-// The placements. In their comments, the entry is the part of the layout list about the function.
+// These are the results of comparing a function with the layout list. In the comments, the entry is
+// the part of the list about the function.
 const (
 	Absent    Placement = iota // the object does not define the function
 	Placed                     // the blocks are placed as the entry says, and their hashes are those in the entry

@@ -34,7 +34,7 @@ type looker struct {
 // files are the inputs of the command, asked are all paths that it looked up, and dir is the folder
 // in which it ran. Add reports whether no state has changed since start, when the command began.
 func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[string]trace.Use, start time.Time) bool {
-	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, BufferSize), near: make(map[string]string),
+	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, bufferSize), near: make(map[string]string),
 		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[[2]int64]uint64)}
 	known := make(map[string]bool)
 	for _, name := range files {
@@ -82,14 +82,14 @@ func (l *looker) file(name string) File {
 // lookup adds the current state of a path to the record: as a file, as a folder or as missing.
 func (l *looker) lookup(path string, use trace.Use) {
 	l.links(path)
-	info, mode, err := status(PathIn(l.dir, path))
+	info, mode, err := status(pathIn(l.dir, path))
 	switch {
 	case err != nil:
 		l.missing(path)
 	case info.IsDir():
 		f := Folder{Path: path, Same: l.number(info, len(l.Folders)), Mode: mode}
 		if use&trace.List != 0 {
-			f.Names = hashOfNames(PathIn(l.dir, path))
+			f.Names = hashOfNames(pathIn(l.dir, path))
 			l.sure = l.sure && changedAt(info).Before(l.start)
 		}
 		l.Folders = append(l.Folders, f)
@@ -125,7 +125,7 @@ func (l *looker) tieCopies() {
 
 // realPath returns the path of a file without symbolic links, or "" if there is none.
 func (l *looker) realPath(f *File) string {
-	path, _ := filepath.EvalSymlinks(PathIn(l.dir, f.Path))
+	path, _ := filepath.EvalSymlinks(pathIn(l.dir, f.Path))
 	return path
 }
 
@@ -169,8 +169,8 @@ func (r *Record) foldersHold(dir string) bool {
 	l := looker{ids: make(map[[2]int64]uint64)}
 	for i := range r.Folders {
 		f := &r.Folders[i]
-		info, mode, err := status(PathIn(dir, f.Path))
-		if err != nil || mode != f.Mode || l.number(info, i) != f.Same || f.Names != 0 && f.Names != hashOfNames(PathIn(dir, f.Path)) {
+		info, mode, err := status(pathIn(dir, f.Path))
+		if err != nil || mode != f.Mode || l.number(info, i) != f.Same || f.Names != 0 && f.Names != hashOfNames(pathIn(dir, f.Path)) {
 			return false
 		}
 	}
@@ -202,7 +202,7 @@ func (l *looker) links(path string) {
 			continue
 		}
 		l.linked[part] = true
-		to, err := os.Readlink(PathIn(l.dir, part))
+		to, err := os.Readlink(pathIn(l.dir, part))
 		if err != nil {
 			continue
 		}
@@ -233,7 +233,7 @@ func (l *looker) missing(path string) {
 		if folder != "." {
 			link = folder + string(filepath.Separator) + name
 		}
-		to, err := os.Readlink(PathIn(l.dir, link))
+		to, err := os.Readlink(pathIn(l.dir, link))
 		if err != nil {
 			return
 		}
@@ -260,7 +260,7 @@ func (l *looker) nearest(folder string) string {
 		return known
 	}
 	nearest := folder
-	if up := above(folder); up != folder && folder != "" && !Exists(l.dir, folder) {
+	if up := above(folder); up != folder && folder != "" && !exists(l.dir, folder) {
 		nearest = l.nearest(up)
 	}
 	l.near[folder] = nearest

@@ -77,11 +77,11 @@ type Watched struct {
 // different encodings of a letter outside ASCII as equal. So it looks up a name that may be in the
 // list.
 func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
-	folder := PathIn(dir, w.Folder.Path)
+	folder := pathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
 	found = slices.ContainsFunc(w.Missing, func(name string) bool {
 		near := err != nil || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) || name == "." || name == ".." || there[strings.ToLower(name)]
-		return near && Exists(folder, name)
+		return near && exists(folder, name)
 	})
 	return found, err != nil || len(there) >= longListing
 }
@@ -133,7 +133,7 @@ func Look(dir, path string) File {
 
 // LookAt is like [Look]. It also returns when the file was last changed or replaced.
 func LookAt(dir, path string) (in File, changed time.Time) {
-	info, err := os.Stat(PathIn(dir, path))
+	info, err := os.Stat(pathIn(dir, path))
 	if err != nil {
 		return File{Path: path}, changed
 	}
@@ -155,14 +155,14 @@ func changedAt(info fs.FileInfo) time.Time {
 // MaxSource is the size of the largest source in bytes: 256 MiB. Larger files are not read.
 const MaxSource = 256 << 20
 
-// BufferSize is the size in bytes of the buffer through which files are read. A compile reads
+// bufferSize is the size in bytes of the buffer through which files are read. A compile reads
 // hundreds of files, so they share one buffer to save memory.
-const BufferSize = 64 << 10
+const bufferSize = 64 << 10
 
-// LookInto reads the file through the buffer buf and sets Content to the hash of its content. It
+// lookInto reads the file through the buffer buf and sets Content to the hash of its content. It
 // returns false if the file has changed since its state was taken.
-func (in *File) LookInto(dir string, buf []byte) bool {
-	path := PathIn(dir, in.Path)
+func (in *File) lookInto(dir string, buf []byte) bool {
+	path := pathIn(dir, in.Path)
 	f, info, err := files.Open(path)
 	if err != nil {
 		return false
@@ -185,17 +185,17 @@ func (in *File) LookInto(dir string, buf []byte) bool {
 // large files.
 const largeFile = 1 << 20
 
-// hash does the same as LookInto, but takes the hash of a large file from the cache if possible.
+// hash does the same as lookInto, but takes the hash of a large file from the cache if possible.
 func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	if in.Size < largeFile {
-		return in.LookInto(dir, buf)
+		return in.lookInto(dir, buf)
 	}
-	key := fmt.Sprintf("content\x00%s\x00%d", PathIn(dir, in.Path), in.State)
+	key := fmt.Sprintf("content\x00%s\x00%d", pathIn(dir, in.Path), in.State)
 	if data, ok := cache.Get(store.Compilers, key); ok && len(data) == 8 {
 		in.Content = binary.LittleEndian.Uint64(data)
 		return true
 	}
-	if !in.LookInto(dir, buf) {
+	if !in.lookInto(dir, buf) {
 		return false
 	}
 	cache.Put(store.Compilers, key, binary.LittleEndian.AppendUint64(nil, in.Content))
@@ -212,19 +212,19 @@ func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte
 	return true
 }
 
-// PathIn joins the folder dir and a relative path. It returns an absolute path unchanged. It keeps
+// pathIn joins the folder dir and a relative path. It returns an absolute path unchanged. It keeps
 // "..", because the name before it may be a symbolic link.
-func PathIn(dir, path string) string {
+func pathIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return dir + string(filepath.Separator) + path
 }
 
-// Exists reports whether there is a file or folder at a path. A relative path begins at the folder
+// exists reports whether there is a file or folder at a path. A relative path begins at the folder
 // dir.
-func Exists(dir, path string) bool {
-	_, err := os.Stat(PathIn(dir, path))
+func exists(dir, path string) bool {
+	_, err := os.Stat(pathIn(dir, path))
 	return err == nil
 }
 
@@ -276,7 +276,7 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 				continue
 			}
 			if buf == nil {
-				buf = make([]byte, BufferSize)
+				buf = make([]byte, bufferSize)
 			}
 			if !was.sameContent(cache, dir, now, buf) {
 				return false
@@ -285,7 +285,7 @@ func (r *Record) Holds(cache *store.Store, dir string) bool {
 		}
 	}
 	for _, link := range r.Links {
-		if to, err := os.Readlink(PathIn(dir, link.Path)); err != nil || to != link.To {
+		if to, err := os.Readlink(pathIn(dir, link.Path)); err != nil || to != link.To {
 			return false
 		}
 	}

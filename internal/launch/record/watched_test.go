@@ -67,26 +67,26 @@ func TestRenewed(t *testing.T) {
 func isThere(t *testing.T, written, asked string) bool {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, written), nil, 0o666))
-	return Exists(dir, asked)
+	return exists(dir, asked)
 }
 
-// LookInto fails for folders, and for a file that was replaced after its state was taken.
+// lookInto fails for folders, and for a file that was replaced after its state was taken.
 func TestLookInto(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), []byte(text), 0o666)) }
 	buf := make([]byte, 4)
 	write("int f(void);")
 	in := Look(dir, "a.h")
-	require.True(t, in.LookInto(dir, buf))
+	require.True(t, in.lookInto(dir, buf))
 	again := Look(dir, "a.h")
-	require.True(t, again.LookInto(dir, make([]byte, 100)))
+	require.True(t, again.lookInto(dir, make([]byte, 100)))
 	assert.Equal(t, in, again)
 	write("int f(int, int);")
-	assert.False(t, in.LookInto(dir, buf))
+	assert.False(t, in.lookInto(dir, buf))
 	folder := Look(dir, ".")
-	assert.False(t, folder.LookInto(dir, buf))
+	assert.False(t, folder.lookInto(dir, buf))
 	gone := Look(dir, "none.h")
-	assert.False(t, gone.LookInto(dir, buf))
+	assert.False(t, gone.lookInto(dir, buf))
 }
 
 // If a file has just changed, Add reports that the record must not be cached. The record still has

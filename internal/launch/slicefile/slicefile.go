@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Suffix follows the path of an object in the path of its slice.
+// Suffix is what the path of a slice has after the path of the object.
 const Suffix = ".afdo"
 
 // Path returns the path of the slice for an object.

@@ -47,15 +47,3 @@ func setting(name string, otherwise int64) (int64, error) {
 	}
 	return lines.ParseSize(text)
 }
-
-// TrimNowAndThen removes files so that the cache keeps its limits, unless that was done within the
-// last hour.
-func (c *Store) TrimNowAndThen() {
-	if c == nil || !c.TrimDue() {
-		return
-	}
-	now := time.Now()
-	if os.WriteFile(c.trimMark(), nil, 0o600) == nil && os.Chtimes(c.trimMark(), now, now) == nil { // an empty file may keep its time
-		_, _, _ = c.Remove(c.MaxSize, c.MaxAge)
-	}
-}

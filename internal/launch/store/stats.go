@@ -20,7 +20,7 @@ import (
 // An Outcome says what the launcher did for a command, such as giving it a slice.
 type Outcome string
 
-// The outcomes. Package driver documents them.
+// These are the outcomes of a command. Package driver documents them.
 const (
 	Sliced   Outcome = "sliced"
 	Same     Outcome = "same"

@@ -53,9 +53,9 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// DefaultDir returns the path of the cache folder: $AFDO_CACHE_DIR, or else the folder afdo in
+// defaultDir returns the path of the cache folder: $AFDO_CACHE_DIR, or else the folder afdo in
 // $XDG_CACHE_HOME or in the system's folder for caches.
-func DefaultDir() (string, error) {
+func defaultDir() (string, error) {
 	if dir := os.Getenv("AFDO_CACHE_DIR"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -72,10 +72,10 @@ func DefaultDir() (string, error) {
 	return filepath.Join(base, "afdo"), nil
 }
 
-// Default opens the store in the folder that [DefaultDir] returns, with the limits of
+// Default opens the store in the folder that [defaultDir] returns, with the limits of
 // [OpenLimited]. Its errors match [ErrNone].
 func Default() (*Store, error) {
-	dir, err := DefaultDir()
+	dir, err := defaultDir()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
@@ -115,7 +115,7 @@ func checkFolder(dir string, info fs.FileInfo) error {
 	return checkPrivate(dir, info)
 }
 
-// The kinds of cached files. Each kind has a folder of this name in the cache.
+// These are the kinds of cached files. Each kind has a folder of this name in the cache.
 const (
 	Compilers = "compilers" // versions of compilers, and hashes of their files
 	Inputs    = "inputs"    // records of the files that compiles read
@@ -307,6 +307,18 @@ func remove(path string) error {
 		return os.RemoveAll(path)
 	}
 	return err
+}
+
+// TrimNowAndThen removes files so that the cache keeps its limits, unless that was done within the
+// last hour.
+func (c *Store) TrimNowAndThen() {
+	if c == nil || !c.TrimDue() {
+		return
+	}
+	now := time.Now()
+	if os.WriteFile(c.trimMark(), nil, 0o600) == nil && os.Chtimes(c.trimMark(), now, now) == nil { // an empty file may keep its time
+		_, _, _ = c.Remove(c.MaxSize, c.MaxAge)
+	}
 }
 
 // TrimDue reports whether the limits have not been enforced within the last hour.

@@ -83,7 +83,7 @@ func versionOf(ctx context.Context, path, dir string, cache *store.Store) (strin
 		return "", err
 	}
 	r := &record.Record{Text: []byte(version)}
-	if o.blind && o.Plain && !o.foreign { // a compiler that the system cannot observe
+	if o.blind && o.plain && !o.foreign { // a compiler that the system cannot observe
 		o.blind, o.asked = false, map[string]trace.Use{path: trace.Open}
 	}
 	if o.Fill(r, cache, nil) {
@@ -152,7 +152,7 @@ func newCompiler(path, version string) (*Compiler, error) {
 // clang. The result is empty if the program is neither GCC nor clang.
 func askVersion(ctx context.Context, o *Observer) (string, error) {
 	// Others take the options of GCC, and some even claim to be an old version of it.
-	about, err := o.Ask(ctx, "--version")
+	about, err := o.ask(ctx, "--version")
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +164,7 @@ func askVersion(ctx context.Context, o *Observer) (string, error) {
 	if !bytes.Contains(about, []byte("Free Software Foundation")) {
 		return "", nil
 	}
-	out, err := o.Ask(ctx, "-dumpfullversion", "-dumpversion")
+	out, err := o.ask(ctx, "-dumpfullversion", "-dumpversion")
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func askVersion(ctx context.Context, o *Observer) (string, error) {
 	if majorOf(version) < firstAsked {
 		return version, nil
 	}
-	reads, err := o.Ask(ctx, "--print-autofdo-gcov-version")
+	reads, err := o.ask(ctx, "--print-autofdo-gcov-version")
 	return strings.TrimSpace(version + " " + string(bytes.TrimSpace(reads))), err
 }
 

@@ -23,7 +23,7 @@ import (
 type Observer struct {
 	Path  string               // of the compiler
 	Dir   string               // in which it runs
-	Plain bool                 // the program is named like a compiler and is not a script
+	plain bool                 // the program is named like a compiler and is not a script
 	start time.Time            // of the first run
 	asked map[string]trace.Use // the paths, and how they were used
 
@@ -41,7 +41,7 @@ func NewObserver(path, dir string) *Observer {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		base := filepath.Base(target)
 		hasName := slices.ContainsFunc([]string{"gcc", "g++", "c++", "clang"}, func(name string) bool { return strings.Contains(base, name) })
-		o.Plain = hasName && !isScript(target)
+		o.plain = hasName && !isScript(target)
 	}
 	return o
 }
@@ -73,8 +73,8 @@ func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 // Run runs a command that [Observer.Command] returned, and collects the paths that are looked up
 // and the programs that are executed.
 func (o *Observer) Run(cmd *exec.Cmd) error {
-	o.foreign = o.foreign || !o.Plain
-	log, err := trace.Run(cmd.Dir, !o.Plain, func() error { return RunUntilDeath(cmd) })
+	o.foreign = o.foreign || !o.plain
+	log, err := trace.Run(cmd.Dir, !o.plain, func() error { return RunUntilDeath(cmd) })
 	if log == nil {
 		o.blind = true
 		return err
@@ -96,14 +96,14 @@ func (o *Observer) Run(cmd *exec.Cmd) error {
 func (o *Observer) noteProgram(program trace.Program, first string) {
 	o.asked[program.Path] |= trace.Open
 	if program.Path != first && !strings.HasPrefix(filepath.Base(program.Path), "cc1") {
-		o.blind = o.blind || o.Plain // it was taken for a compiler, and links were not noted
+		o.blind = o.blind || o.plain // it was taken for a compiler, and links were not noted
 		o.foreign = true
 	}
 	folders := filepath.SplitList(os.Getenv("PATH"))
 	if strings.Contains(program.Name, "/") {
 		folders = []string{""}
 	}
-	if o.Plain || program.Name == "" {
+	if o.plain || program.Name == "" {
 		return
 	}
 	for _, folder := range folders {
@@ -142,9 +142,9 @@ func RunUntilDeath(cmd *exec.Cmd) error {
 	return err
 }
 
-// Ask runs the compiler and returns its standard output. If the compiler fails, the output is empty
+// ask runs the compiler and returns its standard output. If the compiler fails, the output is empty
 // and there is no error.
-func (o *Observer) Ask(ctx context.Context, args ...string) ([]byte, error) {
+func (o *Observer) ask(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := o.Command(ctx, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out

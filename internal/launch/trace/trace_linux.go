@@ -212,7 +212,7 @@ func filter(links bool) []unix.SockFilter {
 		case !links && (c.use == Link || c.number == unix.SYS_EXECVE):
 		case c.number == unix.SYS_EXECVE: // not by this program, see [call]
 			code = append(code, op(equal, uint32(c.number), 0, 4), op(load, dataAddress+4, 0, 0), op(equal, own, 0, 1), allow, ask)
-		case c.number == statusAt: // of an open file, if the path is empty
+		case c.number == unix.SYS_NEWFSTATAT: // of an open file, if the path is empty
 			code = append(code, op(equal, uint32(c.number), 0, 4),
 				op(load, dataArgs+8*3, 0, 0), op(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.AT_EMPTY_PATH, 0, 1), allow, ask)
 		default:
@@ -436,3 +436,16 @@ type call struct {
 	path   int // index of the argument that is the path
 	flags  int // index of the argument with the flags of open, or -1
 }
+
+// calls are the system calls by which programs look up paths.
+var calls = append([]call{
+	{unix.SYS_OPENAT, Open, 1, 2},
+	{unix.SYS_NEWFSTATAT, Status, 1, -1},
+	{unix.SYS_FACCESSAT, Status, 1, -1},
+	{unix.SYS_FACCESSAT2, Status, 1, -1},
+	{unix.SYS_STATX, Status, 1, -1},
+	{unix.SYS_OPENAT2, Open, 1, -1},
+	{unix.SYS_EXECVE, Open, 0, -1},
+	{unix.SYS_READLINKAT, Link, 1, -1},
+	{unix.SYS_GETDENTS64, List, 0, -1},
+}, olderCalls...)

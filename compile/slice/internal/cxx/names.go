@@ -66,7 +66,7 @@ func KeyOf(name string) string { return keyOf(name, decodedLast) }
 // to decode. It may be used concurrently.
 type Keys struct{ decoded sync.Map }
 
-// Of returns the key of a symbol.
+// Of returns the key of a symbol, see [KeyOf].
 func (k *Keys) Of(name string) string { return keyOf(name, k.decode) }
 
 // decode returns the result of [decodedLast] for a name, from the cache if possible.

@@ -148,7 +148,7 @@ func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	return f, nil
 }
 
-// at adds the unit and symbol to an error.
+// at adds the path of the unit and the name of the symbol to an error.
 func (s *file) at(path, name string, err error) error {
 	return fmt.Errorf("slice: unit %q, symbol %q: %w", path, name, err)
 }
