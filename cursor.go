@@ -47,7 +47,7 @@ func (c *Cursor) Reset(i Info) {
 }
 
 // Err returns the error that ended the walk, or nil.
-func (c *Cursor) Err() error { return public(c.f.Fault()) }
+func (c *Cursor) Err() error { return c.f.Fault() }
 
 // Location returns the current record. The next call to Next overwrites it.
 func (c *Cursor) Location() *Location { return &c.location }
@@ -296,7 +296,7 @@ func (s Symbol) Info() (Info, error) {
 		return Info{}, err
 	}
 	i := newInfo(f)
-	return i, public(i.f.Fault())
+	return i, i.f.Fault()
 }
 
 // newInfo decodes the fields that precede the locations of a symbol info section.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/go-afdo/afdo/internal/fault"
-	v4 "github.com/go-afdo/afdo/internal/v4"
 )
 
 // Errors that do not concern the content of a file.
@@ -112,26 +111,3 @@ func (e *AmbiguousError) Error() string {
 
 // Is reports whether target is [ErrAmbiguous].
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
-
-// olderVersionHint returns the text that names the package for versions 2 and 3, if the file has
-// such a version, or "".
-func olderVersionHint(e *v4.VersionError) string {
-	if e.Magic != "gcov" && (e.Version == 2 || e.Version == 3) {
-		return "; package anyprof reads both"
-	}
-	return ""
-}
-
-// public converts an error of internal/v4 to an exported error of this package.
-func public(err error) error {
-	switch e := err.(type) {
-	case *v4.Fault:
-		return newSection(e.Section).ErrorAt(e.Offset, e.Class, "%s", e.Detail)
-	case *v4.VersionError:
-		return &VersionError{
-			Format: "afdo", Kind: e.Magic, Version: uint64(e.Version),
-			Detail: fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4%s", e.Magic, e.Version, olderVersionHint(e)),
-		}
-	}
-	return err
-}

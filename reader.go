@@ -73,12 +73,12 @@ func NewReader(src io.ReaderAt, size int64, opts ...Option) (*Reader, error) {
 	return newReader(file, o, err)
 }
 
-// newReader wraps an opened file in a Reader, or converts the error of opening it.
+// newReader wraps an opened file in a Reader, or returns the error of opening it.
 func newReader(file *v4.File, o options, err error) (*Reader, error) {
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
-	r := &Reader{handle: v4.NewHandle(file, public)}
+	r := &Reader{handle: v4.NewHandle(file)}
 	r.maxNameBytes = v4.MaxNameBytes(o.maxNameBytes, file.Size())
 	r.tables.max = v4.MaxTableBytes(r.maxNameBytes, file.Size())
 	return r, nil
@@ -123,7 +123,7 @@ func (r *Reader) Section(index int) (Section, error) {
 	}
 	s, err := f.SectionAt(index)
 	if err != nil {
-		return Section{}, public(err)
+		return Section{}, err
 	}
 	return newSection(s), nil
 }
@@ -137,7 +137,7 @@ func (r *Reader) Data(index int) ([]byte, error) {
 		return nil, err
 	}
 	f, err := r.file().Open(index, byte(s.Type))
-	return f.Data, public(err)
+	return f.Data, err
 }
 
 // Sections iterates over all sections in the order of their indexes. It reads one byte of each. An
@@ -150,7 +150,7 @@ func (r *Reader) Sections() iter.Seq2[Section, error] {
 			return
 		}
 		if err := f.Scan(); err != nil {
-			yield(Section{}, public(err))
+			yield(Section{}, err)
 			return
 		}
 		for i := range f.NumSections() {
@@ -170,10 +170,10 @@ func (r *Reader) Summary() (*Summary, error) {
 	}
 	fields, err := f.OpenFixed(wire.SummaryInfo)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	s := newSummary(fields.Summary())
-	return s, public(fields.Fault())
+	return s, fields.Fault()
 }
 
 // NumUnits returns the number of units, including the unit for unknown files. Like [Reader.Units],
@@ -181,7 +181,7 @@ func (r *Reader) Summary() (*Summary, error) {
 func (r *Reader) NumUnits() (int, error) {
 	d, err := r.file().Directory()
 	if err != nil {
-		return 0, public(err)
+		return 0, err
 	}
 	return d.Len(), nil
 }
@@ -193,7 +193,7 @@ func (r *Reader) Units() iter.Seq2[*Unit, error] {
 		f := r.file()
 		d, err := f.Directory()
 		if err != nil {
-			yield(nil, public(err))
+			yield(nil, err)
 			return
 		}
 		for i := range d.Len() {
@@ -232,7 +232,7 @@ func (r *Reader) uniqueUnit(path string, find func(string) ([]v4.Unit, error)) (
 	found, err := find(path)
 	switch {
 	case err != nil:
-		return nil, public(err)
+		return nil, err
 	case len(found) == 0:
 		return nil, fmt.Errorf("afdo: unit %q: %w", path, ErrNotFound)
 	case len(found) == 1:
@@ -250,7 +250,7 @@ func (r *Reader) uniqueUnit(path string, find func(string) ([]v4.Unit, error)) (
 func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	if !ok {
 		return nil, fmt.Errorf("afdo: unit of symbol ID %d: %w", id, ErrNotFound)
@@ -265,7 +265,7 @@ func (r *Reader) UnitOf(id SymbolID) (*Unit, error) {
 func (r *Reader) SymbolByID(id SymbolID) (Symbol, error) {
 	u, ok, err := r.file().Owner(uint32(id))
 	if err != nil {
-		return Symbol{}, public(err)
+		return Symbol{}, err
 	}
 	if !ok {
 		return Symbol{}, noSymbolID(id)

@@ -45,11 +45,5 @@ func newSection(s v4.Section) Section {
 // ErrorAt returns an error about the byte at a file offset in this section. It is for code that
 // checks sections more closely than a Reader does.
 func (s Section) ErrorAt(offset int64, class error, format string, args ...any) *FormatError {
-	part := "header"
-	if s.Index != HeaderSection {
-		part = s.Type.String()
-	}
-	return &FormatError{
-		Format: "afdo", Section: s.Index, Part: part, Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...),
-	}
+	return v4.Section{Index: s.Index, Type: byte(s.Type)}.ErrorAt(offset, class, fmt.Sprintf(format, args...))
 }

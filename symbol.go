@@ -64,11 +64,11 @@ func (t *symbolTable) decode(f v4.Fields, u *wire.Unit) error {
 			f.Fail(pos, ErrSymbol, twoOfOneName, row.String)
 		}
 		if f.Err != nil {
-			return public(f.Fault())
+			return f.Fault()
 		}
 		t.rows[i] = row
 	}
-	return public(f.Fault())
+	return f.Fault()
 }
 
 const twoOfOneName = "duplicate string index %d: two symbols of one name"
@@ -91,7 +91,7 @@ func (t *symbolTable) orderByID() error {
 	}
 	for i := 1; i < len(t.rows); i++ {
 		if id := t.rows[t.ranked(i)].ID; id == t.rows[t.ranked(i-1)].ID {
-			return public(t.section.FaultAt(0, ErrSymbol, "duplicate symbol ID %d", id))
+			return t.section.FaultAt(0, ErrSymbol, "duplicate symbol ID %d", id)
 		}
 	}
 	return nil
@@ -133,14 +133,11 @@ func (t *symbolTable) size() int { return 12*len(t.rows) + 4*len(t.order) }
 // unit. Decoded symbols are also kept for later lookups.
 const decodeShare = 8
 
-// sieveBits is the size in bits of the filter that rejects most unwanted symbol IDs before the
-// exact lookup.
-const sieveBits = 1 << 13
-
 // SymbolsByID returns the symbols with the given IDs, in the order of ids. It returns [ErrNotFound]
 // if any of them does not exist. It reads the string table and the symbol names of each unit
 // involved once. The first time that a few symbols of a unit are wanted, it decodes just these
-// symbols, checks only the bytes on the way, and keeps nothing. With [TrustIndex] on a local file,
+// symbols, if the unit's rows are in the order of their IDs. It then checks only the bytes on the
+// way, and keeps nothing. With [TrustIndex] on a local file,
 // it then reads only the parts of a large unit's names that hold these symbols.
 func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 	file := r.file()
@@ -176,7 +173,7 @@ func (r *Reader) owners(wanted []wantedID) (units []v4.Unit, ofUnit [][]wantedID
 	for len(wanted) > 0 {
 		u, ok, err := r.file().Owner(uint32(wanted[0].id))
 		if err != nil {
-			return nil, nil, public(err)
+			return nil, nil, err
 		}
 		if !ok {
 			return nil, nil, noSymbolID(wanted[0].id)
@@ -214,7 +211,8 @@ func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol, buf *[]byte) err
 }
 
 // pick is symbolsByID on the encoded tables. It returns done == false if decoding the tables is
-// cheaper, or if something is wrong with the tables: decoding them then finds the exact error.
+// cheaper, if the rows are not in the order of their IDs, or if something is wrong with the tables:
+// decoding them then finds the exact error.
 func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool, err error) {
 	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
@@ -234,9 +232,7 @@ func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool
 	}
 	rows, ok := t.rowsInOrder(wanted)
 	if !ok {
-		if rows, err = t.sievedRows(wanted); err != nil {
-			return false, nil
-		}
+		return false, nil
 	}
 	names, ok := t.someNames(rows, u.r.maxNameBytes)
 	return ok && u.place(wanted, rows, names, symbols), nil
@@ -264,22 +260,6 @@ func (u *Unit) place(wanted []wantedID, rows []wire.Row, names map[uint32]string
 		symbols[w.place] = Symbol{unit: u, name: names[rows[0].String], id: w.id, info: rows[0].Info}
 	}
 	return true
-}
-
-// sievedRows returns the rows of the wanted symbol IDs, which must ascend, in a table whose rows
-// may be in any order.
-func (t *encodedTable) sievedRows(wanted []wantedID) ([]wire.Row, error) {
-	likely := wire.NewBitSet(sieveBits)
-	for _, w := range wanted {
-		likely.Add(uint32(w.id) % sieveBits)
-	}
-	return t.someRows(func(row wire.Row) bool {
-		if !likely.Has(row.ID % sieveBits) {
-			return false
-		}
-		_, ok := slices.BinarySearchFunc(wanted, SymbolID(row.ID), func(w wantedID, id SymbolID) int { return cmp.Compare(w.id, id) })
-		return ok
-	})
 }
 
 // tableCache keeps the decoded symbol tables of all units looked up so far, so that each is decoded

@@ -145,10 +145,10 @@ func manyRows(start, n uint32) func(e *gen.Enc) {
 func TestSymbolOfFaultyUnit(t *testing.T) {
 	comb := gen.Comb(10, 19) // twenty strings
 	lies := func(e *gen.Enc) { e.U32(3); e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "f", 0) }
-	many := func(rows ...[2]uint32) func(e *gen.Enc) { // behind eighteen others
+	many := func(rows ...[2]uint32) func(e *gen.Enc) { // after eighteen others, in the order of their IDs
 		var all [][2]uint32
 		for i := range uint32(18) {
-			all = append(all, [2]uint32{i, 20 + i})
+			all = append(all, [2]uint32{i, i})
 		}
 		return someRows(append(all, rows...)...)
 	}
@@ -158,17 +158,17 @@ func TestSymbolOfFaultyUnit(t *testing.T) {
 			id            afdo.SymbolID
 			want          error // nil for a symbol that is found
 		}{
-			"sound":            {comb, many([2]uint32{18, 0}, [2]uint32{19, 1}), 1, nil},
-			"no such symbol":   {comb, many([2]uint32{18, 0}, [2]uint32{19, 1}), 3, afdo.ErrNotFound},
+			"sound":            {comb, many([2]uint32{18, 18}, [2]uint32{19, 19}), 19, nil},
+			"no such symbol":   {comb, many([2]uint32{18, 18}, [2]uint32{19, 19}), 30, afdo.ErrNotFound},
 			"no rows":          {comb, gen.NoRows, 0, afdo.ErrNotFound},
-			"symbol twice":     {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 5, afdo.ErrSymbol},
-			"another twice":    {comb, many([2]uint32{0, 5}, [2]uint32{1, 5}), 20, nil},
-			"no such string":   {comb, many([2]uint32{20, 0}), 0, afdo.ErrSymbol},
-			"another without":  {comb, many([2]uint32{20, 0}), 20, nil},
+			"symbol twice":     {comb, many([2]uint32{18, 25}, [2]uint32{19, 25}), 25, afdo.ErrSymbol},
+			"another twice":    {comb, many([2]uint32{18, 25}, [2]uint32{19, 25}), 5, nil},
+			"no such string":   {comb, many([2]uint32{20, 18}), 18, afdo.ErrSymbol},
+			"another without":  {comb, many([2]uint32{20, 18}), 5, nil},
 			"string missing":   {lies, someRows([2]uint32{1, 0}), 0, afdo.ErrTrie},
 			"string twice":     {lies, someRows([2]uint32{0, 0}), 0, afdo.ErrTrie},
-			"another's twice":  {lies, many(), 20, nil},
-			"symbol of others": {comb, many([2]uint32{0, 99}, [2]uint32{1, 7}), 7, afdo.ErrSymbol},
+			"another's twice":  {lies, many(), 0, nil},
+			"symbol of others": {comb, many([2]uint32{18, 99}, [2]uint32{19, 27}), 27, afdo.ErrSymbol},
 			"rows cut":         {comb, func(e *gen.Enc) { e.U32(2); e.U32(0); e.U32(6) }, 5, afdo.ErrMalformed},
 			"strings cut":      {func(e *gen.Enc) { e.U32(1); e.U8(1); e.U16(500); e.String("abcde") }, someRows([2]uint32{0, 0}), 0, afdo.ErrTruncated},
 			"too many strings": {func(e *gen.Enc) { e.U32(1 << 30); e.U8(0) }, someRows([2]uint32{0, 0}), 0, afdo.ErrCount},

@@ -32,7 +32,7 @@ func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 			return true
 		})
 	if f.Err != nil || len(names) == 0 {
-		return wire.Row{}, false, public(f.Fault())
+		return wire.Row{}, false, f.Fault()
 	}
 	rows, err := t.rowsNamed(names)
 	if err != nil || len(rows) == 0 {
@@ -41,20 +41,29 @@ func (t *encodedTable) find(name string) (row wire.Row, ok bool, err error) {
 	return rows[0], true, nil
 }
 
-// rowsNamed returns the rows of the symbols with the given names, which have their string indexes
-// as keys. It is an error if two rows have the same name.
+// rowsNamed returns the rows of the symbols with the given names, by ascending symbol ID. The keys
+// of names are string indexes. It is an error if two rows have the same name.
 func (t *encodedTable) rowsNamed(names map[uint32]string) ([]wire.Row, error) {
-	rows, err := t.someRows(func(row wire.Row) bool { _, ok := names[row.String]; return ok })
-	there := make(map[string]bool, len(rows))
-	for _, row := range rows {
-		if err == nil && there[names[row.String]] {
-			f := t.symbols
-			f.Fail(0, ErrSymbol, twoOfOneName, row.String)
-			err = public(f.Fault())
+	var rows []wire.Row
+	there := make(map[string]bool, len(names))
+	f := t.symbols
+	for range f.RowCount() {
+		pos := f.Pos
+		row := f.Row()
+		checkRow(&f, pos, row, t.unit)
+		if name, ok := names[row.String]; ok && f.Err == nil {
+			if there[name] {
+				f.Fail(0, ErrSymbol, twoOfOneName, row.String)
+			}
+			there[name] = true
+			rows = append(rows, row)
 		}
-		there[names[row.String]] = true
+		if f.Err != nil {
+			return nil, f.Fault()
+		}
 	}
-	return rows, err
+	slices.SortFunc(rows, func(a, b wire.Row) int { return cmp.Compare(a.ID, b.ID) })
+	return rows, f.Fault()
 }
 
 // clones returns the names in the string table whose canonical name is canonicalName. The keys are
@@ -69,7 +78,7 @@ func (t *encodedTable) clones(canonicalName string) (map[uint32]string, error) {
 			}
 			return true
 		})
-	return names, public(f.Fault())
+	return names, f.Fault()
 }
 
 // mayBeClone reports whether a string can be name itself or name followed by '.' and more. The
@@ -108,24 +117,6 @@ func (t *encodedTable) rowsInOrder(wanted []wantedID) (rows []wire.Row, ok bool)
 		rows, next = append(rows, row), place+1
 	}
 	return rows, true
-}
-
-// someRows returns the rows for which wanted returns true, by ascending symbol ID.
-func (t *encodedTable) someRows(wanted func(wire.Row) bool) ([]wire.Row, error) {
-	var rows []wire.Row
-	f := t.symbols
-	for range f.RowCount() {
-		pos := f.Pos
-		row := f.Row()
-		if checkRow(&f, pos, row, t.unit); f.Err != nil {
-			return nil, public(f.Fault())
-		}
-		if wanted(row) {
-			rows = append(rows, row)
-		}
-	}
-	slices.SortFunc(rows, func(a, b wire.Row) int { return cmp.Compare(a.ID, b.ID) })
-	return rows, public(f.Fault())
 }
 
 // someNames returns the names of the given rows by string index. It returns false if they are

@@ -179,7 +179,7 @@ func (u *Unit) Load() error {
 	wanted = slices.Compact(wanted)
 	infos, err := u.entry.Infos(t.section, wanted)
 	if err != nil {
-		return public(err)
+		return err
 	}
 	if u.infos == nil {
 		u.infos = make(map[uint32]v4.Fields, len(infos))
@@ -200,7 +200,7 @@ func (u *Unit) info(index uint32) (v4.Fields, error) {
 	}
 	if file.InMemory() { // already in memory, so not kept
 		f, err := u.entry.Info(index, true)
-		return f, public(err)
+		return f, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -209,7 +209,7 @@ func (u *Unit) info(index uint32) (v4.Fields, error) {
 	}
 	f, err := u.entry.Info(index, len(u.infos) == 0)
 	if err != nil {
-		return v4.Fields{}, public(err)
+		return v4.Fields{}, err
 	}
 	if u.infos == nil {
 		u.infos = make(map[uint32]v4.Fields)
@@ -233,7 +233,7 @@ func (u *Unit) encodedTable(buf *[]byte) (*encodedTable, error) {
 	if u.encoded == nil {
 		strings, symbols, err := u.entry.Tables(buf)
 		if err != nil {
-			return nil, public(err)
+			return nil, err
 		}
 		u.encoded = &encodedTable{&u.entry.Unit, strings, symbols}
 	}
@@ -281,7 +281,7 @@ func (u *Unit) strings() (names []string, symbols v4.Fields, err error) {
 	names, ok, room := tables.strings(u.entry.Strings)
 	if ok && u.encoded == nil {
 		symbols, err := u.entry.SymbolNames()
-		return names, symbols, public(err)
+		return names, symbols, err
 	}
 	t, err := u.encodedTable(nil)
 	if err != nil {
@@ -293,11 +293,11 @@ func (u *Unit) strings() (names []string, symbols v4.Fields, err error) {
 	f := t.strings
 	if !room {
 		f.Fail(0, ErrLimit, "the names of the units exceed %d bytes, see MaxNameBytes", tables.max)
-		return nil, v4.Fields{}, public(f.Fault())
+		return nil, v4.Fields{}, f.Fault()
 	}
 	size := len(f.Data)
 	if names = f.Strings(u.r.maxNameBytes); f.Err != nil {
-		return nil, v4.Fields{}, public(f.Fault())
+		return nil, v4.Fields{}, f.Fault()
 	}
 	return tables.addStrings(u.entry.Strings, names, size), t.symbols, nil
 }

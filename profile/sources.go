@@ -50,7 +50,7 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 	}
 	d, err := v4.FileOf(r).Directory()
 	if err != nil {
-		return nil, v4.Public(r, err)
+		return nil, err
 	}
 	if table.Names != indexfmt.Sum(d.Data()) || table.NumUnits() != d.Len() {
 		return nil, s.Section.ErrorAt(s.Section.Offset, ErrOtherSources, "the file has %d", d.Len())

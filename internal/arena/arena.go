@@ -6,14 +6,15 @@ import "strings"
 // Names keeps copies of names. The zero value is ready to use.
 type Names struct{ chunk strings.Builder }
 
-// How large chunks are: each is twice as large as the one before.
+// Sizes in bytes of the first and of the largest chunk. Each chunk is twice as large as the one
+// before it.
 const (
 	firstChunk = 1 << 10
 	maxChunk   = 1 << 16
 )
 
-// Clone returns a copy of a name. It keeps the others of its chunk in memory, so it is for names
-// that live about as long as each other.
+// Clone returns a copy of a name. The copy keeps all names of its chunk in memory. So Clone is for
+// names that are used about equally long.
 func (n *Names) Clone(name string) string {
 	if len(name) > maxChunk/8 {
 		return strings.Clone(name)
@@ -23,7 +24,7 @@ func (n *Names) Clone(name string) string {
 	return n.chunk.String()[start:]
 }
 
-// CloneBytes is Clone of a name in bytes.
+// CloneBytes is like Clone, for a name in a byte slice.
 func (n *Names) CloneBytes(name []byte) string {
 	if len(name) > maxChunk/8 {
 		return string(name)
@@ -33,7 +34,8 @@ func (n *Names) CloneBytes(name []byte) string {
 	return n.chunk.String()[start:]
 }
 
-// room sees to it that size bytes fit into the chunk, and returns where they go.
+// room begins a new chunk if the current one has no room for size bytes. It returns the length of
+// the chunk, which is where the bytes will be.
 func (n *Names) room(size int) int {
 	if before := n.chunk.Cap(); n.chunk.Len()+size > before {
 		n.chunk.Reset()

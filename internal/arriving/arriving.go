@@ -1,15 +1,15 @@
-// Package arriving reads bytes whose number is a claim of the file. Memory for them is taken as
-// they arrive, so that a claim alone allocates little.
+// Package arriving reads as many bytes as a file claims to have. It allocates memory as the bytes
+// arrive, so that a false claim allocates little.
 package arriving
 
 import "io"
 
-// first is how many bytes are believed in without having seen any.
+// first is the maximum memory in bytes that is allocated before any byte has arrived.
 const first = 48 << 20
 
 // ReadAt returns n bytes at an offset, in buf if that is large enough. The error is
-// io.ErrUnexpectedEOF if there are fewer. Up to 48 MiB are one read; then each read is for as many
-// bytes as there are already.
+// io.ErrUnexpectedEOF if there are fewer. The first read is for up to 48 MiB. Each further read is
+// for as many bytes as have arrived before.
 func ReadAt(r io.ReaderAt, buf []byte, off int64, n int) ([]byte, error) {
 	p := buf[:min(n, cap(buf))]
 	if len(p) < n {

@@ -24,7 +24,7 @@ const (
 	freeSamples    = 1 << 20
 )
 
-// A Budget is what may still be read of a file. It may be used from many goroutines.
+// A Budget limits how much is read of one file. All methods may be called concurrently.
 type Budget struct {
 	names   atomic.Int64
 	samples atomic.Int64
@@ -35,7 +35,7 @@ type Budget struct {
 	found    bool        // a symbol has samples, a head count or a timestamp
 }
 
-// New returns the budget of a file of a size in bytes.
+// New returns the budget for a file of size bytes.
 func New(size int64) *Budget {
 	b := &Budget{size: size}
 	b.names.Store(v4.MaxSpelled(size))
@@ -43,12 +43,13 @@ func New(size int64) *Budget {
 	return b
 }
 
-// sharedUnit is what a unit costs whose tables another unit has, too. It takes 18 bytes in the
-// file, and as much memory as others, up to 2 KiB while an index is made.
+// sharedUnit is the cost, in bytes of names, of a unit whose string table or symbol names also
+// belong to another unit. Such a unit takes 18 bytes in the file, but up to 2 KiB of memory while
+// an index is made.
 const sharedUnit = 2 << 10
 
-// Unit spends what a unit takes that shares its string table or symbol names with another unit. The
-// error is [afdo.ErrLimit].
+// Unit spends the cost of a unit that shares its string table or symbol names with another unit.
+// Other units are free. The error is [afdo.ErrLimit].
 func (b *Budget) Unit(u *afdo.Unit) error {
 	strings, symbols := u.SectionIndexes()
 	b.mu.Lock()
@@ -61,7 +62,7 @@ func (b *Budget) Unit(u *afdo.Unit) error {
 	return nil
 }
 
-// Name spends what the name of a symbol takes. The error is [afdo.ErrLimit].
+// Name spends the length of a symbol's name. The error is [afdo.ErrLimit].
 func (b *Budget) Name(name string) error {
 	if b.names.Add(-int64(len(name))) < 0 {
 		return fmt.Errorf("the names of the symbols are too long for a file of its size: %w", afdo.ErrLimit)
@@ -69,7 +70,7 @@ func (b *Budget) Name(name string) error {
 	return nil
 }
 
-// Samples spends what the section of a function's samples takes. The error is [afdo.ErrLimit].
+// Samples spends the size of the section with a function's samples. The error is [afdo.ErrLimit].
 func (b *Budget) Samples(info afdo.Info) error {
 	if b.samples.Add(-info.Section().Size) < 0 {
 		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)
@@ -81,7 +82,8 @@ func (b *Budget) Samples(info afdo.Info) error {
 	return nil
 }
 
-// reached notes a section. Reading a section that the file does not have gives an error later.
+// reached records that a unit or symbol refers to a section, for End. It ignores a section that the
+// file cannot have: reading that section gives an error.
 func (b *Budget) reached(section int) {
 	if int64(section) >= b.size {
 		return

@@ -410,8 +410,8 @@ func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	return sums
 }
 
-// remove removes and returns the first units of the ranking, as many as whole says, and the unit
-// with index last. That comes last, even if it is among the first units.
+// remove removes the first whole units of the ranking, and the unit with index last. It returns
+// them, with that unit at the end even if it is one of the first.
 func (r *ranking) remove(whole, last int) []rankedUnit {
 	var taken, rest []rankedUnit
 	for i, u := range r.units {

@@ -13,11 +13,11 @@ type Columns struct {
 	Err error
 }
 
-// Rest returns what has not been read of the line.
+// Rest returns the part of the line that has not been read.
 func (c *Columns) Rest() []byte { return c.Line[c.At:] }
 
-// Fail records an error at the next byte, unless there is one already. what says what the line
-// should continue with.
+// Fail records an error at the next byte, unless there is one already. what names what was expected
+// there, such as "a number".
 func (c *Columns) Fail(class error, what string) {
 	if c.Err == nil {
 		c.Err = c.Reader.Fail(c.At, class, "expected %s, found %s", what, Excerpt(c.Rest()))
@@ -40,7 +40,7 @@ func (c *Columns) Uint(base uint64) uint64 {
 	return n
 }
 
-// Hex reads a hexadecimal number, which may have 0x before it.
+// Hex reads a hexadecimal number, with or without 0x.
 func (c *Columns) Hex() uint64 {
 	c.Accept("0x")
 	return c.Uint(16)
@@ -53,7 +53,7 @@ func (c *Columns) Blanks() {
 	}
 }
 
-// Word skips blanks and a word.
+// Word skips blanks and the word after them.
 func (c *Columns) Word() {
 	c.Blanks()
 	for c.At < len(c.Line) && !IsBlank(c.Line[c.At]) {
@@ -61,7 +61,7 @@ func (c *Columns) Word() {
 	}
 }
 
-// Accept reads the given text if the line continues with it.
+// Accept skips the given text if the line continues with it, and reports whether it does.
 func (c *Columns) Accept(text string) bool {
 	found := bytes.HasPrefix(c.Rest(), []byte(text))
 	if found {
@@ -70,14 +70,14 @@ func (c *Columns) Accept(text string) bool {
 	return found
 }
 
-// Expect reads the given text, and fails if the line does not continue with it.
+// Expect skips the given text. It records an error if the line does not continue with it.
 func (c *Columns) Expect(text string) {
 	if !c.Accept(text) {
 		c.Fail(fault.ErrSyntax, "\""+text+"\"")
 	}
 }
 
-// End fails if a part of the line has not been read.
+// End records an error unless the whole line has been read.
 func (c *Columns) End() {
 	if c.At < len(c.Line) {
 		c.Fail(fault.ErrSyntax, "the end of the line")

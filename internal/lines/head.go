@@ -2,18 +2,20 @@ package lines
 
 import "bytes"
 
-// longestName is more than the lines take that tell what a text is.
+// longestName limits how many bytes of a text Undecided looks at: the lines that show the format of
+// a real text are shorter.
 const longestName = 1 << 20
 
-// Undecided tells whether a file that begins with head may be a text whose first lines are further
-// on: it has no NUL and fewer than three whole lines that are neither blank nor a comment, which
-// begins with #.
+// Undecided reports whether more than head is needed to recognise the format of a file that begins
+// with head. This is so if head may be the beginning of a text, because it has no NUL, and has
+// fewer than three whole lines besides blank lines and comments. A comment is a line that begins
+// with #.
 func Undecided(head []byte) bool {
 	whole, size := content(head)
 	return bytes.IndexByte(head, 0) < 0 && whole < 3 && size < longestName
 }
 
-// OnlyComments tells whether all lines are blank or comments.
+// OnlyComments reports whether all lines of a text are blank or begin with #.
 func OnlyComments(text []byte) bool {
 	_, size := content(text)
 	return size == 0 && bytes.IndexByte(text, 0) < 0

@@ -1,4 +1,4 @@
-// Package lines reads texts line by line and numbers in them, and knows where each stands.
+// Package lines parses text formats line by line. Its errors name the line and the column.
 package lines
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// MaxLength is the length of a line that is still read: the longest real ones are names of C++
-// functions in callgrind's files and branch stacks of perf script.
+// MaxLength is the maximum length of a line in bytes. The longest real lines contain names of C++
+// functions, in callgrind's files, or branch stacks, in the output of perf script.
 const MaxLength = 1 << 20
 
 // A Reader reads a text line by line.
 type Reader struct {
-	Line   []byte // the current one, without its end and blanks before that; valid until the next call of Next
-	Number int    // of the current line, counted from 1
-	Offset int64  // of the current line's first byte
+	Line   []byte // the current line without trailing blanks and line end; valid until the next call of Next
+	Number int    // number of the current line, from 1
+	Offset int64  // offset of its first byte in the text
 
 	format string // name of the text's format, for errors
 	r      *bufio.Reader
 	after  int64  // offset of the next line
-	long   []byte // scratch for lines beyond the buffer of r
+	long   []byte // the current line, if it does not fit into the buffer of r
 }
 
 // New returns a Reader before the first line of a text. Errors name the format of the text.
@@ -58,7 +58,7 @@ func (l *Reader) Next() error {
 	return err
 }
 
-// rest reads on to the end of a line of which start is all that fits the buffer.
+// rest returns a line that does not fit into the buffer. start is the part that does.
 func (l *Reader) rest(start []byte) ([]byte, error) {
 	l.long = append(l.long[:0], start...)
 	for {
@@ -80,10 +80,10 @@ func trimEnd(line []byte) []byte {
 	return line
 }
 
-// IsBlank reports whether c parts words or lines.
+// IsBlank reports whether c separates words or ends a line.
 func IsBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// Excerpt shows the start of what was found where something else was due.
+// Excerpt quotes the beginning of an unexpected text, for messages.
 func Excerpt(b []byte) string {
 	const most = 40
 	if len(b) == 0 {
@@ -95,8 +95,8 @@ func Excerpt(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-// Number reads a number from the start of b and returns it with its length: 0 if there is none, and
-// ok is false if 64 bits do not hold it.
+// Number parses the number without sign at the start of b. length is the number of its digits, 0 if
+// b does not start with a digit. ok is false if the number exceeds 64 bits.
 func Number(b []byte, base uint64) (value uint64, length int, ok bool) {
 	ok = true
 	for _, c := range b {
@@ -113,7 +113,7 @@ func Number(b []byte, base uint64) (value uint64, length int, ok bool) {
 	return value, length, ok
 }
 
-// digit returns the value of a hexadecimal digit, 16 for what is none.
+// digit returns the value of a hexadecimal digit, or 16 for any other byte.
 func digit(c byte) uint64 {
 	switch {
 	case c >= '0' && c <= '9':

@@ -1,5 +1,5 @@
-// Package saturating adds and multiplies counts. Where a result does not fit, it is the largest
-// number: a profile that has counted that far says "very often" either way.
+// Package saturating adds and multiplies counts. A result that exceeds 64 bits becomes the largest
+// number of 64 bits, because for a compiler both mean "very often".
 package saturating
 
 import (

@@ -1,8 +1,8 @@
-// Package stack has a stack that takes no more memory than what is on it: a slice that grows is in
-// memory twice while it is copied, which tells where a file nests bodies a million deep.
+// Package stack implements a stack that grows without copying its values. A slice is in memory
+// twice while it grows, which matters for files that nest inlined bodies a million deep.
 package stack
 
-// firstPage is how many values fit before the stack is in pages, and pageLen how many a page holds.
+// Numbers of values in the first page of a small stack, and in every other page.
 const (
 	firstPage = 16
 	pageLen   = 1 << 12
@@ -10,8 +10,8 @@ const (
 
 // A Stack is a stack of values. The zero Stack is empty.
 type Stack[T any] struct {
-	top  []T   // the page at hand, empty if the stack is
-	full [][]T // the pages beneath
+	top  []T   // the page with the latest value; empty if the stack is empty
+	full [][]T // the pages below, which are full
 }
 
 // Push puts a value on the stack.
@@ -49,7 +49,7 @@ func (s *Stack[T]) Top() *T { return &s.top[len(s.top)-1] }
 // Empty reports whether there is nothing on the stack.
 func (s *Stack[T]) Empty() bool { return len(s.top) == 0 }
 
-// Clear takes all values off the stack, and keeps a page for those to come.
+// Clear removes all values, and keeps the memory of one page for later values.
 func (s *Stack[T]) Clear() {
 	if len(s.full) > 0 {
 		s.top, s.full = s.full[0], nil

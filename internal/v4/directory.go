@@ -233,8 +233,8 @@ func (d *Directory) probe(table []uint32, path string) []Unit {
 	return nil
 }
 
-// tableIndexes returns the sorted indexes of the sections with which units begin, and of the fixed
-// sections.
+// tableIndexes returns the sorted indexes of the string tables and symbol names of all units, and
+// of the summary and the file names.
 func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	d.begin.Do(func() {
 		for i := range d.entries {

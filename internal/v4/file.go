@@ -121,14 +121,10 @@ func (v *File) Compact() bool { return v.table.Load().Section.Compact }
 
 // A Handle is embedded in the Reader of package afdo. It gives other packages of this module access
 // to the Reader's [File] without exporting anything to importers, who cannot name this package.
-type Handle struct {
-	file   *File
-	public func(error) error
-}
+type Handle struct{ file *File }
 
-// NewHandle returns the handle of a file. public converts errors of this package to those of
-// package afdo.
-func NewHandle(v *File, public func(error) error) Handle { return Handle{v, public} }
+// NewHandle returns the handle of a file.
+func NewHandle(v *File) Handle { return Handle{v} }
 
 func (h *Handle) held() *Handle { return h }
 
@@ -137,14 +133,6 @@ type Holder interface{ held() *Handle }
 
 // FileOf returns the file of a Reader, nil for the zero Reader.
 func FileOf(r Holder) *File { return r.held().file }
-
-// Public converts an error of this package about the Reader's file to one of package afdo.
-func Public(r Holder, err error) error {
-	if public := r.held().public; public != nil {
-		return public(err)
-	}
-	return err
-}
 
 // MaxSpelled returns the limit on the total length of the expanded names in a file of the given
 // size: 64 times the size plus 16 MiB. Names of real files take a few times the file size.

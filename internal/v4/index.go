@@ -29,11 +29,11 @@ type Index struct {
 	sums     sync.Once // guards reading all checksums
 }
 
-// errNoIndex is the usual reason: most files have no index.
+// errNoIndex is the reason for a file without an index, as most files are.
 var errNoIndex = fmt.Errorf("afdo: index: %w", fault.ErrNotFound)
 
-// Index returns the index of the file. The error is [fault.ErrNotFound] if there is none, a [Fault]
-// if it cannot be used, or an error of reading.
+// Index returns the index of the file. The error is [fault.ErrNotFound] if there is none, a
+// [fault.FormatError] if it cannot be used, or an error of reading.
 func (v *File) Index() (*Index, error) {
 	if v.Closed() {
 		return nil, fault.ErrClosed
@@ -113,7 +113,7 @@ func (v *File) indexAt(section int, e extent, first int64) (*Index, error) {
 	file := indexfmt.File{Sections: section + 1, Span: e.off - first}
 	x.Index, err = indexfmt.Open(sectionSource{v.src, e.off}, e.size, x.Section.Compact, file)
 	x.unusable = x.Fault(err)
-	if _, ok := x.unusable.(*Fault); x.unusable != nil && !ok {
+	if _, ok := x.unusable.(*fault.FormatError); x.unusable != nil && !ok {
 		return nil, err
 	}
 	if x.unusable == nil && x.Has(indexfmt.Checksums) {
@@ -141,7 +141,8 @@ func (s sectionSource) Slow() bool { return s.src.remote() }
 // to a server.
 func (x *Index) Remote() bool { return x.file.src.remote() }
 
-// Fault converts an error of the index format to a [Fault], and returns other errors unchanged.
+// Fault adds the position in the file to an error of the index format. It returns other errors
+// unchanged.
 func (x *Index) Fault(err error) error {
 	if e, ok := err.(*indexfmt.Error); ok {
 		return x.Section.Fault(&e.Fault)
@@ -161,7 +162,7 @@ func (v *File) requireChecksums() error {
 		return x.unusable
 	}
 	why := "the file has none"
-	if e, ok := x.unusable.(*Fault); ok {
+	if e, ok := x.unusable.(*fault.FormatError); ok {
 		why = e.Detail
 	}
 	return header.FaultAt(0, fault.ErrChecksum, "checksums are required: %s", why)
@@ -218,20 +219,17 @@ func (x *Index) setChecked(section int) {
 // openByEnd tries to open the file by the end of its index. If it returns false, for whatever
 // reason, the file has to be opened by its beginning.
 func (v *File) openByEnd() bool {
-	if !v.src.remote() || !v.opts.TrustIndex || v.opts.SkipChecksums || v.src.size < int64(indexfmt.TailSize) {
+	if !v.src.remote() || !v.opts.TrustIndex || v.opts.SkipChecksums {
 		return false
 	}
 	v.src.tailAhead()
-	bytes, err := v.src.view(v.src.size-int64(indexfmt.TailSize), indexfmt.TailSize)
-	if err != nil {
-		return false
-	}
-	tail, ok := indexfmt.ReadTail(bytes)
-	if !ok || tail.Section >= v.src.size {
+	tail, ok := v.src.indexTail()
+	if !ok {
 		return false
 	}
 	t, x := new(sectionTable), &Index{file: v}
 	place := extent{v.src.size - tail.Section, tail.Section}
+	var err error
 	x.Index, err = indexfmt.OpenEnd(sectionSource{v.src, place.off}, tail, func(end *indexfmt.End) (indexfmt.File, error) {
 		if err := t.readHeader(end.Head, v.src.size); err != nil {
 			return indexfmt.File{}, err
@@ -258,20 +256,26 @@ func (v *File) openByEnd() bool {
 	return true
 }
 
+// indexTail reads the last bytes of a file. It returns false if they are not those of an index.
+func (s *source) indexTail() (tail indexfmt.Tail, ok bool) {
+	if s.size < int64(indexfmt.TailSize) {
+		return tail, false
+	}
+	bytes, err := s.view(s.size-int64(indexfmt.TailSize), indexfmt.TailSize)
+	if err != nil {
+		return tail, false
+	}
+	tail, ok = indexfmt.ReadTail(bytes)
+	return tail, ok && tail.Section < s.size
+}
+
 // HeadByEnd returns the copy of the first bytes of a file that the end of its index holds, or nil
 // if the file does not end with an index that has one. It reads only the end of the file, and
 // compares nothing with the rest.
 func HeadByEnd(at io.ReaderAt, size int64) (head []byte) {
 	src := &source{at: at, size: size}
-	if size < int64(indexfmt.TailSize) {
-		return nil
-	}
-	bytes, err := src.view(size-int64(indexfmt.TailSize), indexfmt.TailSize)
-	if err != nil {
-		return nil
-	}
-	tail, ok := indexfmt.ReadTail(bytes)
-	if !ok || tail.Section >= size {
+	tail, ok := src.indexTail()
+	if !ok {
 		return nil
 	}
 	_, _ = indexfmt.OpenEnd(sectionSource{src, size - tail.Section}, tail, func(end *indexfmt.End) (indexfmt.File, error) {
@@ -354,8 +358,8 @@ func (x *Index) spendLookup(remote bool) bool {
 // misledBy reports whether err means that a lookup has to continue without the index. If so, later
 // lookups do not use it either.
 func (x *Index) misledBy(err error) bool {
-	e, ok := err.(*Fault)
-	if !ok || !x.Misleads(e.Section.Index, e.Class) {
+	e, ok := err.(*fault.FormatError)
+	if !ok || !x.Misleads(e.Section, e.Err) {
 		return false
 	}
 	x.misled.Store(true)

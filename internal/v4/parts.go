@@ -25,7 +25,7 @@ func (u *Unit) SomeNames(ids []uint32, limit int) (rows []wire.Row, names map[ui
 	return p.rows, p.names, true
 }
 
-// nameParts reads parts of a unit's names.
+// A nameParts reads those parts of a unit's names that contain wanted symbols.
 type nameParts struct {
 	*indexfmt.PartedNames
 	u                *Unit
@@ -38,7 +38,7 @@ type nameParts struct {
 	names map[uint32]string // by string index
 }
 
-// open finds the sections.
+// open finds the unit's string table and symbol names in the file.
 func (p *nameParts) open() bool {
 	v := p.u.file
 	n := uint64(v.NumSections())
@@ -88,7 +88,7 @@ func (p *nameParts) rowsOf(ids []uint32) bool {
 	return whole && ok && len(ids) == 0
 }
 
-// namesOf reads the names of the rows.
+// namesOf reads the names of the symbols in p.rows.
 func (p *nameParts) namesOf() bool {
 	wanted := wire.NewBitSet(p.Count)
 	byPart := make(map[int]int) // number of names by part

@@ -8,9 +8,6 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// HeaderSection is the index used for the header and the section table.
-const HeaderSection = -1
-
 // A Section describes a section and its position, like afdo.Section.
 type Section struct {
 	Index   int
@@ -21,7 +18,7 @@ type Section struct {
 }
 
 // header represents the header and the section table in errors.
-var header = Section{Index: HeaderSection}
+var header = Section{Index: fault.HeaderSection}
 
 func newSection(index int, e extent, bitmask byte) Section {
 	return Section{
@@ -33,12 +30,21 @@ func newSection(index int, e extent, bitmask byte) Section {
 	}
 }
 
-// Fault adds the position in the file to an error in the section.
-func (s Section) Fault(f *wire.Fault) error {
-	return &Fault{s, s.Offset + int64(f.Pos), f.Class, f.Detail}
+// ErrorAt returns an error about the byte at a file offset in this section.
+func (s Section) ErrorAt(offset int64, class error, detail string) *fault.FormatError {
+	part := "header"
+	if s.Index != fault.HeaderSection {
+		part = wire.SectionTypeName(s.Type)
+	}
+	return &fault.FormatError{Format: "afdo", Section: s.Index, Part: part, Offset: offset, Err: class, Detail: detail}
 }
 
-// FaultAt returns a [Fault] about the byte at pos of the section.
+// Fault adds the position in the file to an error in the section.
+func (s Section) Fault(f *wire.Fault) error {
+	return s.ErrorAt(s.Offset+int64(f.Pos), f.Class, f.Detail)
+}
+
+// FaultAt returns an error about the byte at pos of the section.
 func (s Section) FaultAt(pos int, class error, format string, args ...any) error {
 	return s.Fault(&wire.Fault{Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)})
 }
@@ -54,7 +60,7 @@ func (s Section) fieldsAt(data []byte, pos int) Fields {
 	return Fields{s, wire.Fields{Data: data, Pos: pos, Compact: s.Compact}}
 }
 
-// Fault returns the decoding error as a [Fault], or nil.
+// Fault returns the decoding error with its position in the file, or nil.
 func (f *Fields) Fault() error {
 	if f.Err == nil {
 		return nil
@@ -68,35 +74,10 @@ type Ref struct {
 	Want  byte
 }
 
-// A Fault is an error in a file, with its position.
-type Fault struct {
-	Section Section
-	Offset  int64 // file offset of the byte at fault
-	Class   error
-	Detail  string
-}
-
-func (e *Fault) Error() string {
-	return fmt.Sprintf("section %d at offset %d: %v: %s", e.Section.Index, e.Offset, e.Class, e.Detail)
-}
-
-// Unwrap returns the class.
-func (e *Fault) Unwrap() error { return e.Class }
-
 // isChecksum reports whether an error is a checksum mismatch.
 func isChecksum(err error) bool {
-	e, ok := err.(*Fault)
-	return ok && e.Class == fault.ErrChecksum
-}
-
-// A VersionError is the error for a file whose version is not 4.
-type VersionError struct {
-	Magic   string
-	Version uint32
-}
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("a %q file of version %d", e.Magic, e.Version)
+	e, ok := err.(*fault.FormatError)
+	return ok && e.Err == fault.ErrChecksum
 }
 
 // NumSections returns the number of sections, including summary and file names.

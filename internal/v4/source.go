@@ -243,8 +243,8 @@ const (
 	maxAtOnce = 8        // maximum number of concurrent reads
 )
 
-// coalesce joins ranges of the file to at most most runs, sorted by offset. There may be more if
-// runs would exceed maxJoined.
+// coalesce joins ranges of the file to larger ranges, called runs, and sorts these by offset. There
+// are at most most runs, or more if runs would exceed maxJoined.
 func coalesce(parts []extent, most int) (runs []extent) {
 	slices.SortFunc(parts, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
 	limit := gapLimit(parts, most)
@@ -280,10 +280,10 @@ func gapLimit(parts []extent, most int) int64 {
 	return gaps[len(gaps)-most]
 }
 
-// maxRuns returns the maximum number of runs.
+// maxRuns returns the maximum number of requests for data of many units, see minRuns.
 func (s *source) maxRuns() int { return max(minRuns, int(s.size/runShare)) }
 
-// aheadAll reads runs ahead, several concurrently.
+// aheadAll reads ranges of the file ahead, several concurrently.
 func (s *source) aheadAll(runs []extent) {
 	var all sync.WaitGroup
 	busy := make(chan struct{}, maxAtOnce)
@@ -297,7 +297,8 @@ func (s *source) aheadAll(runs []extent) {
 	all.Wait()
 }
 
-// A batch is a group of units whose runs are kept in memory at the same time.
+// A batch is a group of units whose names are read ahead together. runs are the ranges of the file
+// that contain them.
 type batch struct {
 	runs  []extent
 	units []int // indexes among all units

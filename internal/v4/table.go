@@ -77,7 +77,7 @@ func (t *sectionTable) fixedAt(index int) *fixedEntry {
 	return nil
 }
 
-// rank returns the position of a section among the sections that are not fixed.
+// rank returns the position of a section among the sections without the summary and the file names.
 func (t *sectionTable) rank(index int) int {
 	rank := index
 	for _, f := range t.fixed {
@@ -213,7 +213,7 @@ func (t *sectionTable) apart(a, b extent) error {
 	return t.Section.FaultAt(t.entries, fault.ErrHeader, "sections at offset %d (%d bytes) and offset %d overlap%s", a.off, a.size, b.off, dialectHint)
 }
 
-// sortFixed sorts the fixed sections by offset.
+// sortFixed sorts the summary and the file names by offset.
 func (t *sectionTable) sortFixed() {
 	if t.fixed[1].off < t.fixed[0].off {
 		t.fixed[0], t.fixed[1] = t.fixed[1], t.fixed[0]
@@ -264,7 +264,7 @@ func (t *sectionTable) placeBetween(f *fixedEntry) (rank int, err error) {
 	return rank, nil
 }
 
-// setFixed sets the section indexes of the fixed sections.
+// setFixed sets the section indexes of the summary and of the file names.
 func (t *sectionTable) setFixed(summary, names int) {
 	for i := range t.fixed {
 		t.fixed[i].index = summary
@@ -274,8 +274,8 @@ func (t *sectionTable) setFixed(summary, names int) {
 	}
 }
 
-// fixedFit reports whether the order of the fixed sections matches their indexes, and both come
-// before the last section.
+// fixedFit reports whether the offsets of the summary and the file names are in the order of their
+// indexes, and both come before the last section.
 func (t *sectionTable) fixedFit() bool {
 	return t.fixed[0].index < t.fixed[1].index && t.fixed[1].index < t.len()-1 && t.count > 0
 }
@@ -324,8 +324,8 @@ func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ord
 	return true, nil
 }
 
-// passFixed records the fixed sections that come after a group of entries, which ends at offset
-// end.
+// passFixed records whether the summary and the file names come after the sections of a group of
+// entries. The last of these sections ends at offset end.
 func (t *sectionTable) passFixed(group int, end int64) {
 	for i := range t.fixed {
 		if end <= t.fixed[i].off {

@@ -84,7 +84,7 @@ func (v *File) scanned() (*sectionTable, error) {
 	whole.sparse = nil
 	if err := v.scanTable(&whole); err != nil {
 		err = headerClass(err)
-		if _, ok := err.(*Fault); ok {
+		if _, ok := err.(*fault.FormatError); ok {
 			v.tableFault = err
 		}
 		return nil, err
@@ -217,9 +217,9 @@ func headerFields(data []byte) Fields {
 
 // headerClass changes the class of an error in a header field to that of the header.
 func headerClass(err error) error {
-	if e, ok := err.(*Fault); ok && e.Class != fault.ErrHeader {
-		e.Detail = fmt.Sprintf("%v: %s%s", e.Class, e.Detail, dialectHint)
-		e.Class = fault.ErrHeader
+	if e, ok := err.(*fault.FormatError); ok && e.Err != fault.ErrHeader {
+		e.Detail = fmt.Sprintf("%v: %s%s", e.Err, e.Detail, dialectHint)
+		e.Err = fault.ErrHeader
 	}
 	return err
 }
@@ -257,8 +257,13 @@ func checkVersion(head []byte) error {
 	default:
 		return header.FaultAt(0, fault.ErrMagic, "the file begins with %q", head[:4])
 	}
-	if version != wire.Version || string(head[:4]) != wire.Magic {
-		return &VersionError{Magic: string(head[:4]), Version: version}
+	magic := string(head[:4])
+	if version == wire.Version && magic == wire.Magic {
+		return nil
 	}
-	return nil
+	detail := fmt.Sprintf("a %q file of version %d, not a \"gcov\" file of version 4", magic, version)
+	if magic != wire.Magic && (version == 2 || version == 3) {
+		detail += "; package anyprof reads both"
+	}
+	return &fault.VersionError{Format: "afdo", Kind: magic, Version: uint64(version), Detail: detail}
 }

@@ -35,13 +35,13 @@ type Index struct {
 func Read(r *afdo.Reader) (*Index, error) {
 	x, err := v4.FileOf(r).Index()
 	if err != nil {
-		return nil, v4.Public(r, err)
+		return nil, err
 	}
 	return &Index{r, x}, nil
 }
 
-// wrap converts an error about the index to one of package afdo, with its position in the file.
-func (x *Index) wrap(err error) error { return v4.Public(x.r, x.x.Fault(err)) }
+// wrap adds the position in the file to an error about the index.
+func (x *Index) wrap(err error) error { return x.x.Fault(err) }
 
 // An Info describes an index.
 type Info struct {
@@ -212,7 +212,7 @@ type indexed struct{ *Index }
 func newIndexed(r *afdo.Reader) (*indexed, error) {
 	x, err := v4.FileOf(r).Trusted()
 	if x == nil || err != nil {
-		return nil, v4.Public(r, err)
+		return nil, err
 	}
 	return &indexed{&Index{r, x}}, nil
 }

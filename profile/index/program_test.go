@@ -54,7 +54,7 @@ func found(symbols func(func(afdo.Symbol, error) bool)) ([]string, error) {
 	return list, nil
 }
 
-// A questions contains all questions that an index can answer, with the answers of the naive
+// A questions value contains all questions that an index can answer, with the answers of the naive
 // decoder.
 type questions struct {
 	units                    map[string]bool // by path

@@ -300,10 +300,10 @@ func AppendOrder(dst []byte, compact bool, summary, names int, positions []uint3
 	if n := len(positions); n > 0 {
 		width = uint8(bits.Len32(positions[n-1]))
 	}
-	p := packer{dst: append(dst, width)}
+	p := wire.BitWriter{Data: append(dst, width)}
 	for _, pos := range positions {
-		p.put(uint64(pos), width)
+		p.Put(uint64(pos), width)
 	}
-	p.align()
-	return p.dst
+	p.Align()
+	return p.Data
 }

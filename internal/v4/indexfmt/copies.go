@@ -12,7 +12,7 @@ import (
 // copied are the blocks whose first bytes are in the copies block.
 var copied = [...]Kind{Names, Unqualified, Fingerprints}
 
-// copies is the decoded block.
+// copies is the decoded copies block.
 type copies struct {
 	summary, fileNames uint32 // checksums
 	heads              [numKinds][]byte
@@ -95,8 +95,8 @@ func headOf(kind Kind, compact bool, data []byte) []byte {
 	return data[:f.Pos]
 }
 
-// AddCopies adds the block of copies of the blocks that have been added. summary and fileNames are
-// checksums of sections.
+// AddCopies adds the copies block. It contains the first bytes of some of the blocks that have been
+// added before. summary and fileNames are the checksums of these sections.
 func (w *Writer) AddCopies(summary, fileNames uint32) {
 	data := AppendChecksum(AppendChecksum(nil, summary), fileNames)
 	for _, kind := range copied {

@@ -2,7 +2,6 @@ package indexfmt
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -175,26 +174,4 @@ func (x *Index) bits(off int64, pos uint64, width uint8) (uint64, error) {
 		w = binary.BigEndian.Uint64(b[:])
 	}
 	return w << (pos % 8) >> (64 - width), nil
-}
-
-// packer appends packed numbers.
-type packer struct {
-	dst  []byte
-	bits uint64 // bits not appended yet
-	n    uint8  // their number, below 8
-}
-
-// put appends a number of up to 56 bits.
-func (p *packer) put(v uint64, width uint8) {
-	p.bits = p.bits<<width | v&(math.MaxUint64>>(64-width))
-	for p.n += width; p.n >= 8; p.n -= 8 {
-		p.dst = append(p.dst, byte(p.bits>>(p.n-8)))
-	}
-}
-
-// align advances to the next whole byte.
-func (p *packer) align() {
-	if p.n > 0 {
-		p.put(0, 8-p.n)
-	}
 }

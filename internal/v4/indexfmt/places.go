@@ -38,8 +38,8 @@ func (x *Index) places(kind Kind) (*places, error) {
 	return p, nil
 }
 
-// row returns number i and its offset. The row after the last one has the end of what the offsets
-// count in.
+// row returns number i and its offset. For i == p.n it returns 0 and the end of the data to which
+// the offsets refer.
 func (p *places) row(i int) (id uint32, off int64, err error) {
 	pos := uint64(i) * uint64(p.idBits+p.offBits)
 	first, err := p.x.bits(p.rows, pos, p.idBits)
@@ -80,11 +80,11 @@ func appendPlaces(dst []byte, compact bool, ids, offsets []uint64) []byte {
 	dst = appendUint(dst, compact, 4, uint64(len(ids)))
 	ids = append(ids, 0)
 	idBits, offBits := uint8(bits.Len64(slices.Max(ids))), uint8(bits.Len64(offsets[len(offsets)-1]))
-	p := packer{dst: append(dst, idBits, offBits)}
+	p := wire.BitWriter{Data: append(dst, idBits, offBits)}
 	for i, id := range ids {
-		p.put(id, idBits)
-		p.put(offsets[i], offBits)
+		p.Put(id, idBits)
+		p.Put(offsets[i], offBits)
 	}
-	p.align()
-	return p.dst
+	p.Align()
+	return p.Data
 }

@@ -141,10 +141,10 @@ func AppendRuns(dst []byte, runs []Run) []byte {
 		places[i+1] = uint64(len(dst) - start)
 	}
 	width := uint8(bits.Len64(places[len(runs)]))
-	p := packer{dst: dst}
+	p := wire.BitWriter{Data: dst}
 	for _, at := range places {
-		p.put(at, width)
+		p.Put(at, width)
 	}
-	p.align()
-	return append(p.dst, width)
+	p.Align()
+	return append(p.Data, width)
 }

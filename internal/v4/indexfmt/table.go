@@ -208,16 +208,16 @@ func AppendTable(dst []byte, compact bool, entries []Hashed) []byte {
 	valueBits := uint8(bits.Len32(most))
 	dst = appendUint(dst, compact, 4, n)
 	dst = appendUint(dst, compact, 4, buckets)
-	p := packer{dst: append(dst, valueBits, remainderBits)}
+	p := wire.BitWriter{Data: append(dst, valueBits, remainderBits)}
 	l := place(entries, buckets, remainderBits, valueBits)
 	startBits := uint8(bits.Len64(n))
 	for _, start := range l.starts {
-		p.put(uint64(start), startBits)
+		p.Put(uint64(start), startBits)
 	}
-	p.align()
+	p.Align()
 	for _, row := range l.rows {
-		p.put(row, remainderBits+valueBits)
+		p.Put(row, remainderBits+valueBits)
 	}
-	p.align()
-	return p.dst
+	p.Align()
+	return p.Data
 }

@@ -154,18 +154,18 @@ func (l *UnitList) Append(dst []byte, compact bool) []byte {
 		idBits = uint8(bits.Len32(l.Ranked[n-1].Start))
 	}
 	dst = appendUint(dst, compact, 4, uint64(len(l.Ranked)))
-	p := packer{dst: append(dst, offsetBits, idBits, rankBits)}
+	p := wire.BitWriter{Data: append(dst, offsetBits, idBits, rankBits)}
 	for _, e := range l.Entries {
-		p.put(uint64(e.From), offsetBits)
-		p.put(uint64(e.Sum), 8*SumSize)
+		p.Put(uint64(e.From), offsetBits)
+		p.Put(uint64(e.Sum), 8*SumSize)
 	}
-	p.put(uint64(l.End), offsetBits)
-	p.put(0, 8*SumSize)
-	p.align()
+	p.Put(uint64(l.End), offsetBits)
+	p.Put(0, 8*SumSize)
+	p.Align()
 	for _, r := range l.Ranked {
-		p.put(uint64(r.Start), idBits)
-		p.put(uint64(r.Rank), rankBits)
+		p.Put(uint64(r.Start), idBits)
+		p.Put(uint64(r.Rank), rankBits)
 	}
-	p.align()
-	return p.dst
+	p.Align()
+	return p.Data
 }

@@ -44,10 +44,12 @@ func Append(dst []byte, compact bool, s *Section, ids func(rank int) uint32) []b
 			e.Uint32(0)
 			continue
 		}
-		bits := bitWriter{data: binary.BigEndian.AppendUint32(nil, u.Sum)}
+		var bits bitWriter
+		bits.Put(uint64(u.Sum), 32)
 		bits.unit(u, ids(i), w)
-		e.Uint32(uint32(len(bits.data)))
-		body = append(body, bits.data...)
+		bits.Align()
+		e.Uint32(uint32(len(bits.Data)))
+		body = append(body, bits.Data...)
 	}
 	return append(e.Data, body...)
 }
@@ -134,7 +136,7 @@ func NewTable(data []byte) (*Table, *wire.Fault) {
 // NumUnits returns the number of units.
 func (t *Table) NumUnits() int { return len(t.ends) }
 
-// Sum returns the sum of a unit. ok reports whether the unit has any data.
+// Sum returns the sum of a unit, see [Unit]. ok reports whether any function of the unit has marks.
 func (t *Table) Sum(rank int) (sum uint32, ok bool) {
 	low, high := t.bytes(rank)
 	if low == high {
@@ -167,32 +169,16 @@ func (t *Table) Unit(rank int, ids uint32, yield func(Function)) (sum uint32, wr
 	return binary.BigEndian.Uint32(t.data[low:]), nil
 }
 
-// A bitWriter appends numbers bit by bit, starting with the highest bit of a byte.
-type bitWriter struct {
-	data []byte
-	free uint8 // unused bits in the last byte
-}
-
-// put appends the lowest width bits of a number.
-func (w *bitWriter) put(v uint32, width uint8) {
-	for width > 0 {
-		if w.free == 0 {
-			w.data, w.free = append(w.data, 0), 8
-		}
-		n := min(width, w.free)
-		width -= n
-		w.free -= n
-		w.data[len(w.data)-1] |= byte(v>>width) & (1<<n - 1) << w.free
-	}
-}
+// A bitWriter appends the marks of a unit.
+type bitWriter struct{ wire.BitWriter }
 
 // rice appends a Rice code: v>>low in unary (ones and a zero), then the lowest bits.
 func (w *bitWriter) rice(v uint32, low uint8) {
 	for range v >> low {
-		w.put(1, 1)
+		w.Put(1, 1)
 	}
-	w.put(0, 1)
-	w.put(v, low)
+	w.Put(0, 1)
+	w.Put(uint64(v), low)
 }
 
 // riceSize returns the size of a Rice code in bits.
@@ -279,21 +265,21 @@ func (w *bitWriter) unit(u *Unit, ids uint32, widths widths) {
 	earlier := make(map[string]uint32)
 	for _, f := range u.Functions {
 		for ; next < f.ID; next++ {
-			w.put(0, 1)
+			w.Put(0, 1)
 		}
-		w.put(1, 1)
+		w.Put(1, 1)
 		next = f.ID + 1
 		if n, ok := earlier[string(f.Marks)]; ok {
-			w.put(1, 1)
-			w.put(n, numberBits(len(earlier)))
+			w.Put(1, 1)
+			w.Put(uint64(n), numberBits(len(earlier)))
 			continue
 		}
 		earlier[string(f.Marks)] = uint32(len(earlier))
-		w.put(0, 1)
+		w.Put(0, 1)
 		w.function(f.Marks, widths)
 	}
 	for ; next < ids; next++ {
-		w.put(0, 1)
+		w.Put(0, 1)
 	}
 }
 
@@ -306,18 +292,18 @@ func (w *bitWriter) function(marks []Mark, widths widths) {
 		n := wordsIn(marks)
 		w.rice(uint32(n), widths.run)
 		for _, m := range marks[:n] {
-			w.put(uint32(m-FirstWords), WordBits)
+			w.Put(uint64(uint32(m-FirstWords)), WordBits)
 		}
 		if marks = marks[n:]; len(marks) == 0 {
 			return
 		}
 		switch marks[0] {
 		case NoTokens:
-			w.put(0b0, 1)
+			w.Put(0b0, 1)
 		case CloseBrace:
-			w.put(0b10, 2)
+			w.Put(0b10, 2)
 		default:
-			w.put(0b11, 2)
+			w.Put(0b11, 2)
 		}
 		marks = marks[1:]
 	}

@@ -181,7 +181,6 @@ func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 // hasBlock reports whether the file has a usable index that contains a block of a kind.
 func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	x, err := v4.FileOf(r).Index()
-	err = v4.Public(r, err)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
 		return false, nil
 	}
