@@ -93,6 +93,17 @@ func TestMeasuresNothingOfTheBuild(t *testing.T) {
 	}
 }
 
+// A file of callgrind that the disk had no room for is an error, and no count of zero.
+func TestCountsOnFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "1")
+	for text, whole := range map[string]bool{"events: Ir\nfn=(1) f\n1 5\ntotals: 5\n": true, "events: Ir\nfn=(1) f\n1 5\n": false, "": false} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		n, err := callgrindTotal(path, "Ir")
+		assert.Equal(t, whole, n == 5, text)
+		assert.Equal(t, whole, err == nil, text)
+	}
+}
+
 // A processor without counters makes perf count nothing.
 func TestPerfCountsNothing(t *testing.T) {
 	o, _ := newTree(t, nil)

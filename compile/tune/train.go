@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-afdo/afdo/input/record"
 	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/produce/verdict"
 )
@@ -274,6 +275,9 @@ func (t *tuning) recording(recorder Recorder, out string, jumps bool) []string {
 // them into one.
 func (t *tuning) createProfile(ctx context.Context) error {
 	programs, recordings, err := t.trained()
+	if errors.Is(err, fault.ErrMalformed) { // valgrind does not notice that the disk is full
+		err = errors.Join(err, t.state.set(training, ""))
+	}
 	if err != nil {
 		return err
 	}
@@ -340,13 +344,12 @@ func (t *tuning) trained() (programs []string, recordings map[string][]string, e
 	recordings = make(map[string][]string)
 	for _, b := range built {
 		if found := of[filepath.Join(t.base, b)]; len(found) > 0 {
-			recordings[b] = found
+			programs, recordings[b] = append(programs, b), found
 		}
 	}
 	if err := t.checkLibraries(built, total); err != nil {
 		return nil, nil, err
 	}
-	programs = slices.DeleteFunc(slices.Clone(built), func(b string) bool { return len(recordings[b]) == 0 })
 	if len(programs) == 0 {
 		why := ", or for so short a time that no sample was taken"
 		if len(total) > 0 {

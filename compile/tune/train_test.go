@@ -131,6 +131,22 @@ func TestTrainingFailsUnderCallgrind(t *testing.T) {
 	assert.Equal(t, "the training fails under callgrind", why)
 }
 
+// A recording that the disk had no room for is no finished step: the next run trains again.
+func TestRecordingsOnFullDisk(t *testing.T) {
+	for _, text := range []string{"# callgrind format\nversion: 1\nevents: Ir\nfn=(1) f\n0x1 1 5\n", ""} {
+		o, _ := newTree(t, nil)
+		w, err := newTuning(o)
+		require.NoError(t, err)
+		require.NoError(t, w.claim())
+		addProgram(t, w.base)
+		require.NoError(t, os.MkdirAll(w.recordings(), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(w.recordings(), "1.77"), []byte(text), 0o600))
+		require.NoError(t, w.state.set(training, "done"))
+		require.Error(t, w.createProfile(t.Context()))
+		assert.Empty(t, w.state.Done[training], text)
+	}
+}
+
 // A program that loads an installed library in place of the one that was built is refused.
 func TestInstalledLibrary(t *testing.T) {
 	w := &tuning{base: "/w/base"}
