@@ -131,7 +131,7 @@ func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress fun
 	return answer{buf, part.Size, part.Version}, nil
 }
 
-// A watched is a reader that calls progress whenever it has read bytes.
+// A watched is a reader that calls function progress whenever it has read bytes.
 type watched struct {
 	io.Reader
 	progress func()

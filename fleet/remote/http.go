@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An httpFile is the source for a file of an HTTP server.
+// An httpFile is a file of an HTTP server, as a [source.Source].
 type httpFile struct {
 	url    *url.URL
 	client *http.Client

@@ -15,7 +15,7 @@ type Option func(*source.Options)
 // before any of the file is read.
 const DefaultMaxSize = 1 << 30
 
-// DefaultTimeout is how long a server may stay silent by default, over all tries of a request.
+// DefaultTimeout is how long a server may send nothing by default. All tries of a request share it.
 const DefaultTimeout = time.Minute
 
 // DefaultMinRate is how many bytes per second a server has to send by default: 1 MiB.

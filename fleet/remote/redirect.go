@@ -70,7 +70,7 @@ func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// isLocal reports whether an address is one of this machine itself.
+// isLocal reports whether an address is that of this machine itself.
 func isLocal(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
 
 // isCloseBy reports whether an address belongs to this machine or to its network, or is that of a

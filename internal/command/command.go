@@ -34,8 +34,8 @@ type Line struct {
 	// the compiler.
 	Settings []string
 
-	// Clang reports whether the compiler is clang. Use is the option that gives clang its profile,
-	// up to its "=", or "" if there is none.
+	// Clang reports whether the compiler is clang. Use is clang's option for the profile, up to its
+	// "=", or "" if the command has none.
 	Clang bool
 	Use   string
 
@@ -162,7 +162,7 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 	return options
 })
 
-// read records what one argument of the compiler means.
+// read handles one argument of the compiler.
 func (c *Line) read(w *word) {
 	switch {
 	case w.text == "-" || !strings.HasPrefix(w.text, "-"):

@@ -216,8 +216,8 @@ func (f *File) ask(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// question sends a question to the helper. The caller has to wait until before is closed, read the
-// answer, and close done.
+// question sends a question to the helper. before is closed when the answers to earlier questions
+// have been read. Then the caller has to read its answer and close done.
 func (f *File) question(off int64, n int) (before, done chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

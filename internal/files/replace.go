@@ -47,7 +47,7 @@ func Create(path, target string) (*Pending, error) {
 	}
 }
 
-// about replaces the name of the temporary file in an error by the name of the target.
+// about returns err with the path of the target in place of the temporary file's path.
 func (p *Pending) about(op string, err error) error {
 	var at *fs.PathError
 	var link *os.LinkError
@@ -141,8 +141,8 @@ func syncFolder(path string) {
 	}
 }
 
-// Replace replaces a file by data. The new file appears completely or not at all, but may be lost
-// in a crash of the machine: it is for files that can be made again.
+// Replace replaces the content of a file by data. The new content appears completely or not at all.
+// It may be lost in a crash of the machine, so Replace is for files that can be made again.
 func Replace(path string, data []byte) error {
 	p, err := Create(path, path)
 	if err != nil {

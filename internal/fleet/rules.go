@@ -78,8 +78,8 @@ func orOne(r profile.Ratio) profile.Ratio {
 	return r
 }
 
-// Cap returns the factor by which all counts of host, the sum of a host's inputs, are multiplied so
-// that their total is at most HostCap.
+// Cap returns the factor for all counts of a host so that their total is at most HostCap. host is
+// the sum of the host's inputs.
 func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	if r.HostCap == 0 {
 		return one
@@ -99,8 +99,8 @@ func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 }
 
 // Groups returns the indexes of the inputs in groups, one group per host, in the order of the first
-// input of each host. The inputs of a group are to be merged before [Rules.Cap] applies to their
-// sum. Without a cap, each input is a group.
+// input of each host. The inputs of a group are to be merged first, and then [Rules.Cap] applies to
+// their sum. Without a HostCap, each input is a group.
 func (r *Rules) Groups(inputs []Input) [][]int {
 	groups := make([][]int, 0, len(inputs))
 	byHost := make(map[string]int)

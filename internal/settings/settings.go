@@ -21,7 +21,7 @@ import (
 // not set.
 type Setting struct{ Name, Meaning, Usual string }
 
-// All are the settings.
+// All lists the environment variables that afdo reads.
 var All = []Setting{
 	{"AFDO_PROFILE", "the profile of exec, if there is no --profile", ""},
 	{"AFDO_CACHE_DIR", "the folder of the cache", "afdo in the user's folder for caches"},
@@ -33,7 +33,7 @@ var All = []Setting{
 	{"NO_COLOR", "no colours if it is not empty", ""},
 }
 
-// maxFile is the size of the largest configuration file that is read.
+// maxFile limits the size of the configuration file in bytes.
 const maxFile = 1 << 20
 
 // ErrSetting is matched by errors about a line of the configuration file.

@@ -107,7 +107,8 @@ func (c *creation) groups() []*group {
 	return groups
 }
 
-// An assembly adds functions to a profile.
+// An assembly is the last step of making a profile: it adds the functions with their counts to the
+// profile.
 type assembly struct {
 	*creation
 	profile *profile.Profile

@@ -52,7 +52,7 @@ func (a called) compare(b called) int {
 	return cmp.Or(a.location.compare(b.location), cmp.Compare(a.callee.symbol.Low, b.callee.symbol.Low))
 }
 
-// An inlined is a function that is inlined at a location.
+// An inlined is a function that is inlined at a location, with the body that has its counts there.
 type inlined struct {
 	location
 	callee symbol
@@ -63,7 +63,7 @@ func (a inlined) compare(b inlined) int {
 	return cmp.Or(a.location.compare(b.location), cmp.Compare(a.callee.name, b.callee.name), cmp.Compare(a.callee.file, b.callee.file))
 }
 
-// both combines the counts of two addresses at one location.
+// both combines the counts of two addresses of one location into one count.
 func (how Combine) both(a, b uint64) uint64 {
 	if how == CombineSum {
 		return saturating.Add(a, b)

@@ -99,7 +99,7 @@ func (c *creation) newContextBuilder(u *unwinder) (*contextBuilder, error) {
 	return b, nil
 }
 
-// function returns the function that holds an address, nil if none does.
+// function returns the function that contains an address, or nil.
 func (b *contextBuilder) function(addr uint64) *function {
 	i, _ := slices.BinarySearchFunc(b.functions, addr, func(f *function, addr uint64) int { return cmp.Compare(f.symbol.High, addr+1) })
 	if i < len(b.functions) && b.functions[i].symbol.Low <= addr {
@@ -143,9 +143,9 @@ func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	return frames
 }
 
-// appendCall appends the callers at the address of a call: the function that contains the call,
-// preceded by the functions into which it is inlined. If the call has no probe, it returns nil,
-// because a compiler cannot use the callers further out.
+// appendCall appends the function that makes the call at an address, preceded by the functions into
+// which that function is inlined. It returns nil if the call has no probe, because a compiler
+// cannot use callers outside of such a call.
 func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contextFrame {
 	p := b.callProbe(addr)
 	if p == nil {

@@ -137,8 +137,8 @@ func (w *walker) sample() {
 	fmt.Fprint(&w.out, "\n\n")
 }
 
-// contextFacts returns the contexts, counts, targets, totals and checksums of a context-sensitive
-// profile by readable keys.
+// contextFacts returns the counts, targets, totals and checksums of a context-sensitive profile.
+// The keys are texts that name the context and the kind of number.
 func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 	facts := make(map[string]uint64)
 	for f := range p.Functions() {
@@ -169,10 +169,10 @@ func contextFacts(p *sampleprof.Profile) map[string]uint64 {
 	return facts
 }
 
-// ContextProfile makes the same profile as llvm-profgen from the same text of perf script, before
-// llvm-profgen's pre-inliner: it has the same contexts, counts, totals, targets, head counts and
-// checksums. A context whose call is inlined in only some copies is marked as inlined, in
-// llvm-profgen's profile only by chance. AFDO_BINARY may name another program.
+// ContextProfile makes the same profile from the text of perf script as llvm-profgen without its
+// pre-inliner: the same contexts, counts, totals, targets, head counts and checksums. Only the mark
+// of inlined contexts may differ: if a call is inlined in some copies of the caller, ContextProfile
+// marks its context, and llvm-profgen does so by chance. AFDO_BINARY may name another program.
 func TestContextsAgreeWithProfgen(t *testing.T) {
 	profgen := testenv.Tool(t, "llvm-profgen-22")
 	paths := probedPrograms(t, "-fno-omit-frame-pointer")

@@ -17,13 +17,15 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// DefaultMinSamples is the value of Options.MinSamples that gives the threshold of google/autofdo.
+// DefaultMinSamples is the value of Options.MinSamples with which google/autofdo's threshold
+// applies.
 const DefaultMinSamples = 10
 
 // Options say how samples become a profile. The zero value counts every function, by ranges if
 // there are any.
 type Options struct {
-	// MinSamples leaves out functions whose weight is not greater. [Report] says what a weight is.
+	// MinSamples is the threshold: functions are left out unless their weight is greater. [Report]
+	// says what a weight is.
 	MinSamples uint64
 
 	// Ranges selects whether ranges or single addresses are counted.
@@ -35,8 +37,8 @@ type Options struct {
 	// Suffixes selects the compiler suffixes that are cut from the names of functions.
 	Suffixes Suffixes
 
-	// RawDiscriminators uses discriminators as they are in the debug info. GCC 16 and Clang pack
-	// several numbers into one, which are decoded by default.
+	// RawDiscriminators uses discriminators as they are in the debug info. By default they are
+	// decoded: GCC 16 and Clang pack several numbers into one discriminator.
 	RawDiscriminators bool
 
 	// WideDiscriminators keeps discriminators of more than 16 bits. LLVM's formats can hold them,
@@ -49,7 +51,7 @@ type Options struct {
 	// no part of the function ever ran.
 	ObservedHeads bool
 
-	// Evidence adds the blocks of machine code that were recorded to the profile, for code of GCC
+	// Evidence adds the counts of basic blocks of machine code to the profile, for code of GCC
 	// ([profile.Profile.Evidence]). Open the file with [symbolize.Columns] for it.
 	Evidence bool
 
@@ -61,8 +63,8 @@ type Options struct {
 	// included. A function with several declarations causes several calls. It may be nil.
 	Declared func(Declaration)
 
-	// Progress is called from time to time with the number of functions done and of all, from one
-	// goroutine. It may be nil.
+	// Progress is called from time to time, from one goroutine, with the number of completed
+	// functions and the number of all functions. It may be nil.
 	Progress func(done, all int)
 }
 
@@ -79,11 +81,11 @@ type Declaration struct {
 type Ranges int
 
 const (
-	// AutoRanges counts ranges if there are any, else addresses.
+	// AutoRanges counts ranges if the recording has any, and otherwise addresses.
 	AutoRanges Ranges = iota
-	// NeedRanges counts ranges, and fails with [ErrNoBranches] if there are none.
+	// NeedRanges counts ranges. If the recording has none, it fails with [ErrNoBranches].
 	NeedRanges
-	// IgnoreRanges counts addresses.
+	// IgnoreRanges counts addresses, even if the recording has ranges.
 	IgnoreRanges
 )
 
@@ -91,10 +93,10 @@ const (
 type Combine int
 
 const (
-	// CombineMax takes the largest: all instructions of a line in one block run equally often, so
-	// one that has too few samples does no harm.
+	// CombineMax takes the largest count. All instructions of a line in one block run equally
+	// often, so it does no harm if one of them has too few samples.
 	CombineMax Combine = iota
-	// CombineSum adds up the counts of the location's addresses.
+	// CombineSum adds up the counts.
 	CombineSum
 )
 
@@ -140,8 +142,8 @@ type creation struct {
 	code      *decoder    // nil if instructions of the machine cannot be decoded
 	declared  map[Declaration]bool
 
-	// rests contains, by address, the symbols such as f.part.0 with the rest of a function f. GCC
-	// may inline only the beginning of f and call the rest.
+	// rests has the symbols such as f.part.0, by address. Such a symbol contains the rest of a
+	// function f of which GCC inlined only the beginning. The beginning calls the rest.
 	rests   map[uint64]*function
 	hasRest map[string]bool // names of functions that have a symbol in rests
 

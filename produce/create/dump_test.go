@@ -154,7 +154,8 @@ func wrap(locationText string) string {
 	return line
 }
 
-// silent returns f without the head counts of functions that have no other records.
+// silent returns a copy of f without the head counts of functions that have nothing but a head
+// count.
 func (f flat) silent() flat {
 	for name, head := range f.heads {
 		said := head > 0
@@ -168,7 +169,7 @@ func (f flat) silent() flat {
 	return f
 }
 
-// corpus returns a file of the reference cases, which are not part of the repository.
+// corpus returns a file of the corpus of reference cases, which is not part of the repository.
 func corpus(t testing.TB, name string) []byte {
 	file, err := os.ReadFile(testenv.Corpus(t, "create", name))
 	require.NoError(t, err)

@@ -109,9 +109,9 @@ type blockBuilder struct {
 	at    profile.CodeBlock
 }
 
-// A frame is an inlined function of a code copy. number is its index in the copy's list of inline
-// frames. factor is the number of executions of its source for each execution of its code, which is
-// more than 1 for example in vectorised code.
+// A frame is a function that is inlined in the machine code of another. number is its index in the
+// list of inline frames. factor is the number of executions of its source for each execution of its
+// code, which is more than 1 for example in vectorised code.
 type frame struct {
 	number int32
 	factor uint64
@@ -210,7 +210,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	return f
 }
 
-// endBlock adds the current block to the copy.
+// endBlock ends the current block and adds it to the function's blocks.
 func (b *blockBuilder) endBlock() {
 	if b.at.Size > 0 {
 		slices.SortFunc(b.at.Places, profile.Place.Compare)

@@ -80,7 +80,7 @@ func TestEvidenceConservesFlow(t *testing.T) {
 	assert.True(t, found)
 }
 
-// places returns the functions and positions of a copy's blocks.
+// places returns the functions and source positions of a function's basic blocks.
 func places(c profile.CodeCopy) (all [][2]any) {
 	for _, b := range c.Blocks {
 		for _, p := range b.Places {
@@ -90,8 +90,8 @@ func places(c profile.CodeCopy) (all [][2]any) {
 	return all
 }
 
-// withEvidence makes a profile with evidence, and checks that its counts are those of a profile
-// without evidence.
+// withEvidence makes a profile with evidence, which is the counts of basic blocks. It checks that
+// the other counts equal those of a profile without evidence.
 func withEvidence(t *testing.T, binary string, read func(*samples.Binary) *samples.Set) *profile.Profile {
 	var made [2]*profile.Profile
 	for i, options := range [][]symbolize.Option{nil, {symbolize.Columns()}} {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Samples of a library become a profile. Here they are in the text form, by offsets in the file:
-// two ranges of code that ran 100 and 40 times, no single addresses and no branches.
+// The example makes a profile from samples in the text form. The text has two ranges of code, by
+// offsets in the file, that ran 100 and 40 times. It has no single addresses and no branches.
 func Example() {
 	f, err := symbolize.Open("../../input/symbolize/testdata/tiny5.so")
 	if err != nil {

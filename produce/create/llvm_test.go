@@ -22,7 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A llvmFrame is a function in llvm-symbolizer's answer for an address, innermost first.
+// A llvmFrame is one function in llvm-symbolizer's answer for an address. The answer has the
+// innermost inlined function first.
 type llvmFrame struct {
 	FunctionName  string
 	FileName      string
@@ -59,7 +60,8 @@ type llvmFunction struct {
 	clang bool   // clang looks up line 0, GCC does not
 }
 
-// llvmFunctions returns the functions of a binary that a profile has, by the names in its heads.
+// llvmFunctions returns the functions of a binary that are in a profile. heads has the head counts
+// of the profile by function name.
 func llvmFunctions(t *testing.T, f *symbolize.File, heads map[string]uint64) (all []llvmFunction) {
 	var symbols []symbolize.Symbol
 	for s, err := range f.Symbols() {
@@ -214,8 +216,8 @@ fn main() {
 }
 `
 
-// Two files with local functions of the same names. Those from a header are copies of one function;
-// those defined in the files themselves are different functions.
+// The test program has two files with local functions of the same names. Those from localsHeader
+// are copies of one function. Those defined in the files themselves are different functions.
 const (
 	localsHeader = `static __attribute__((noinline)) int twice(int n) {
   int s = 0;

@@ -319,7 +319,7 @@ func (p *mapper) site(i *symbolize.Instance) site {
 	return s
 }
 
-// inner returns the site of an instance that is inlined at site outer.
+// inner returns the site of an instance that is inlined into the function with site outer.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.location(i.Caller, i.Call)
 	name := p.inlinedName(i)

@@ -48,7 +48,7 @@ func WritePprof(ctx context.Context, w io.Writer, f *symbolize.File, set *sample
 	return pprofile.WriteStacks(w, pprofile.Options{}, []pprofile.ValueType{{Name: "samples", Unit: "count"}}, p.stacks)
 }
 
-// A pprofWriter collects the stacks of a CPU profile of pprof for Go's compiler.
+// A pprofWriter collects call stacks for a CPU profile of pprof, which Go's compiler reads.
 type pprofWriter struct {
 	*creation
 	leaves  []pprofile.Stack // sampled source lines, each with its number of samples

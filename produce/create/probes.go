@@ -268,8 +268,8 @@ func (n *probeNode) target(index, discriminator uint32, name sampleprof.NameRef,
 	})
 }
 
-// callee returns the name of a called function in the profile: the one of its names that its own
-// probes use, if any.
+// callee returns the name that a called function has in the profile. If the function's probes use
+// one of its names, it is that name.
 func (b *probeBuilder) callee(f *function) string {
 	name, known := b.called[f]
 	if known {
@@ -302,8 +302,8 @@ func (b *probeBuilder) add(root *probeNode) {
 	b.profile.AddFunction(f)
 }
 
-// settle raises the count of each call probe to the sum of its targets' counts. The body's total
-// stays the same.
+// settle raises the count of each call probe to the sum of its targets' counts. It does not change
+// the total of the node.
 func (n *probeNode) settle() {
 	type place struct {
 		line          uint16

@@ -179,9 +179,9 @@ func TestProbesAgreeWithProfgen(t *testing.T) {
 	}
 }
 
-// isLeftOut reports whether llvm-profgen leaves out a fact: one of the initialiser of a variable
-// that is inlined into the initialiser of its file. llvm-profgen's profile does not contain that
-// body, but its counts are in the totals of the enclosing functions.
+// isLeftOut reports whether llvm-profgen's profile lacks a count for a known reason. The
+// initialiser of a variable may be inlined into the initialiser of its file. llvm-profgen leaves
+// out its body, and includes its counts in the totals of the enclosing functions.
 func isLeftOut(theirs map[string]uint64, key string) bool {
 	words := strings.Fields(key)
 	i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "__cxx_global_var_init") })
@@ -275,7 +275,7 @@ func TestProbesOfExecutions(t *testing.T) {
 	assert.NotEqual(t, build(), build("-fprofile-sample-use="+path, "-Werror=backend-plugin"))
 }
 
-// targetOf returns the key of n calls of a function.
+// targetOf returns the key for a call target with the given name and n calls.
 func targetOf(facts map[string]uint64, name string, n uint64) string {
 	for key, have := range facts {
 		if strings.HasSuffix(key, " calls "+name) && have == n {

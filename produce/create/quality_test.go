@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/produce/create"
 )
 
-// naiveQuality computes the quality byte by byte.
+// naiveQuality computes the quality of samples byte by byte.
 func naiveQuality(t *testing.T, f *symbolize.File, set *samples.Set) create.Quality {
 	counts := make(map[uint64]uint64) // by address
 	isRange := set.Ranges.Len() > 0

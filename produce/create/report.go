@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Errors for samples that do not make a profile.
+// Errors for samples from which no profile can be made.
 var (
 	// ErrBuild is returned if the recording is of another build of the binary.
 	ErrBuild = errors.New("the recording is of another build of the binary")

@@ -115,7 +115,7 @@ func (p *mapper) callStubs() {
 }
 
 // entries returns how often the inlined beginning of a stub was entered: the largest count of its
-// own lines.
+// own lines, or the number of calls of the rest if that is larger.
 func (s *stub) entries() uint64 {
 	n := s.calls
 	for _, c := range s.body.counts {
@@ -154,5 +154,6 @@ func (g *group) addStubs(stubs []*stub, estimated bool) {
 	}
 }
 
-// entered reports whether a symbol that is not a part, such as f.part.0, was seen to be entered.
+// entered reports whether the recording has an entry of the function. It is false for parts such as
+// f.part.0.
 func (f *function) entered() bool { return !f.name.fragment && f.head > 0 }

@@ -59,8 +59,9 @@ func with[T uint64 | string](list []T, one T) []T {
 	return list
 }
 
-// between returns the tail calls that lead from the callee of a call to function to. It returns nil
-// if the call itself leads there, or if several sequences of tail calls do.
+// between returns the tail calls that lead from the callee of a call to the function named to. It
+// returns nil if the call itself leads to that function, or if there are several sequences of tail
+// calls.
 func (t *tailCalls) between(call uint64, to string) []uint64 {
 	callees := t.callees[call]
 	if slices.Contains(callees, to) {

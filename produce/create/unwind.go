@@ -122,7 +122,8 @@ func (u *unwinder) straight(begin, end, n uint64) {
 	}
 }
 
-// branch undoes a branch: it changes the stack to that before the branch.
+// branch changes the stack from that after a branch to that before it. For a call, it removes the
+// callee. For a return, it adds the function that returned.
 func (u *unwinder) branch(from, to uint64) {
 	leaf := len(u.stack) - 1
 	if u.lost {

@@ -43,8 +43,8 @@ type Options struct {
 
 // A Layout is an order of a program's blocks and functions.
 type Layout struct {
-	// list contains the functions that ran, in the order of their addresses, with the blocks that
-	// ran in the order of the layout. Blocks that did not run are in no cluster.
+	// list contains the functions that ran, in the order of their addresses. The clusters have the
+	// blocks that ran, in the order of the layout. Blocks that did not run are in no cluster.
 	list list.List
 
 	// Order contains the indexes of list.Functions in the order of the layout.

@@ -238,7 +238,7 @@ func (a *alignment) similar(r region) {
 	}
 }
 
-// free returns the lines from low to high that are not paired yet.
+// free returns the indexes from low to high of lines that have no pair yet.
 func free(lines []int32, low, high int) (list []int) {
 	for i := low; i < high; i++ {
 		if lines[i] == none {

@@ -83,8 +83,8 @@ func TestAlignLarge(t *testing.T) {
 	assert.NotContains(t, a.to, int32(none), "all were moved")
 }
 
-// TestMarksThatDiffer aligns functions of 100,000 lines of which only marks are known, and all
-// marks differ. The number of comparisons stays within its limit.
+// TestMarksThatDiffer aligns functions of 100,000 lines whose text is unknown, if all fingerprints
+// (marks) of their lines differ. The number of comparisons stays within its limit.
 func TestMarksThatDiffer(t *testing.T) {
 	lines := func(seed uint64) []outline.Line {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -104,9 +104,9 @@ func TestMarksThatDiffer(t *testing.T) {
 	}
 }
 
-// If lines were inserted after every few lines, there are no long sequences of equal marks. Most
-// lines are found nevertheless, because equal marks next to each other are preferred to marks that
-// are equal by chance.
+// If lines were inserted after every few lines, there are no long sequences of equal line
+// fingerprints (marks). Most lines are found nevertheless, because equal marks next to each other
+// are preferred to marks that are equal by chance.
 func TestMarksBetweenInsertedLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 0))
 	right, all := 0, 0

@@ -27,8 +27,9 @@ func (p *plan) moveEvidence(from, to *profile.Profile) {
 	to.SetEvidence(moved)
 }
 
-// moveCode replaces the functions and source positions of a code copy by those in the new sources.
-// It drops a position whose line no longer exists. A call whose line no longer exists gets line 0.
+// moveCode moves the machine code of a function, with the functions inlined in it, to the new
+// sources: it replaces their names and source positions. It drops a position whose line no longer
+// exists. A call whose line no longer exists gets line 0.
 func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	frames := c.Frames
 	changes := changesOf(c, byName)
@@ -105,9 +106,9 @@ func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	return changes
 }
 
-// position returns the new position of a source position in a function, and false if its line no
-// longer exists. line maps line offsets. Positions in other files, such as macros of a header, stay
-// the same.
+// position moves a source position in a function to the new sources. It returns false if its line
+// no longer exists. line maps line offsets. Positions in other files, such as macros of a header,
+// stay the same.
 func (c *change) position(f *profile.InlineFrame, at profile.Position, line func(*change, int32) (int32, bool)) (profile.Position, bool) {
 	switch {
 	case c == nil, f.Declared == 0, path.Base(at.File) != path.Base(c.file):

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A comment was added above a statement, so its count moves one line down.
+// In the new sources, a comment was added above a statement. So the statement's count moves one
+// line down.
 func ExampleProfile() {
 	p := profile.New()
 	unit := p.AddUnit("twice.c")

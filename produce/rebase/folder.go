@@ -39,7 +39,7 @@ func (s *Sources) AddFolder(dir string) error {
 	return d.addIncluded(first)
 }
 
-// A folder reads the sources in a folder for [Sources.AddFolder].
+// A folder reads the sources below a directory for [Sources.AddFolder].
 type folder struct {
 	sources *Sources
 	dir     string

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The same functions before and after a formatter. Functions begin with their names.
+// The texts contain the same functions before and after a formatter. Functions begin with their
+// names.
 const (
 	unformatted = `int pick(int a) { return a + 3; } @1
 int f(int a, int n) { @2
@@ -47,8 +48,8 @@ func (t *text) offsetOf(function string, place int) uint32 {
 	return uint32(t.places[place] - t.lineOf(function))
 }
 
-// formattedProfile returns a profile of a text with an inlined body of pick, and a call of pick, at
-// the place with number call.
+// formattedProfile returns a profile of a text with an inlined body of function pick and a call of
+// pick. call is the number of the place in the text where both are.
 func formattedProfile(t *text, call int) *profile.Profile {
 	p := profile.New()
 	f, pick := p.AddSymbol(p.AddUnit("a.c"), "f"), p.AddSymbol(p.AddUnit("a.c"), "pick")

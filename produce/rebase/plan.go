@@ -97,7 +97,8 @@ func (p *plan) take(c *change, f *function) {
 	c.name = c.renamed()
 }
 
-// stay keeps a symbol whose file is unchanged. No other symbol can be mapped to its function.
+// stay leaves the records of a symbol as they are, because its file is unchanged. No other symbol
+// can then be mapped to its function.
 func (p *plan) stay(c *change) {
 	c.same, c.share, c.outcome = true, 1, Unchanged
 	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
@@ -157,8 +158,8 @@ func bestOld(c *change, candidates []*function) *function {
 	})
 }
 
-// leastFit is the minimum share of the lines with counts at which a function must have code to be
-// taken for the profiled function.
+// leastFit is the smallest share for which bestOld takes a function: the share of the profile's
+// lines at which the function has code.
 const leastFit = 0.5
 
 // maxCandidates limits the number of functions of one name that best compares.

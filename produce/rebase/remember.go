@@ -69,8 +69,8 @@ func rarely(p *profile.Profile) []bool {
 	return rare
 }
 
-// samplesOf returns the samples of each symbol, including samples in functions inlined in it, and
-// their sum, which saturates.
+// samplesOf returns the samples of each symbol, including samples in functions inlined into it. all
+// is the sum of all samples, which saturates.
 func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 	samples = make([]uint64, p.NumSymbols())
 	type body struct {
@@ -136,7 +136,7 @@ type markedFunctions struct {
 	same      map[string]bool // for each unit with marks: whether its file is unchanged
 }
 
-// A symbol identifies a symbol by the path of its unit and its name.
+// A symbol is the name of a function together with the path of its unit.
 type symbol struct{ unit, name string }
 
 // readMarks returns the functions whose marks a profile contains. same reports whether the file of
@@ -158,7 +158,7 @@ func readMarks(p *profile.Profile, same func(unit string, sum uint32) bool) *mar
 
 func (m *markedFunctions) unchanged(file string) bool { return m.same[file] }
 
-// allSame reports whether all files with marks are unchanged.
+// allSame reports whether all files are unchanged that contain functions with marks.
 func (m *markedFunctions) allSame() bool {
 	for at := range m.functions {
 		if !m.same[at.unit] {

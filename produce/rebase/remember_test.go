@@ -37,8 +37,9 @@ func declaredInA(_, symbol string) (Declaration, bool) {
 	return Declaration{Symbol: symbol, File: "a.c", Line: 1}, true
 }
 
-// TestRandomEditsOfMarks inserts and deletes lines. Marks suffice to move nearly all counts to the
-// line with the same text, no two of them to one line. An unchanged function stays as it is.
+// TestRandomEditsOfMarks inserts and deletes lines of a source whose old text is unknown. The marks
+// in the profile suffice to move nearly all counts to the line with the same text, and no two
+// counts to one line. An unchanged function stays as it is.
 func TestRandomEditsOfMarks(t *testing.T) {
 	right, all := 0, 0
 	for seed := range uint64(400) {
@@ -88,7 +89,7 @@ func TestRandomEditsOfMarks(t *testing.T) {
 	assert.Greater(t, float64(right), 0.97*float64(all), "%d of %d", right, all)
 }
 
-// Marks that say that lines with samples have no code are not used.
+// The marks of a function are not used if they say that lines with samples have no code.
 func TestMarksThatContradict(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	p := counted(lines)

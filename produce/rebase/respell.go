@@ -77,8 +77,8 @@ func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	return true
 }
 
-// learn compares the old and new symbols of functions that were found. It returns the scopes and
-// templates that changed their names, or nil if there are none.
+// learn compares the old and new symbols of functions that were found in the new sources. It
+// returns the scopes and templates that have other names now, or nil if there are none.
 func (p *plan) learn() *respelling {
 	var pairs [][2]demangle.AST
 	for _, c := range p.changes {

@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// holderText is a library whose sources are not added.
+// holderText is the source of a library. The tests do not add it to the sources.
 const holderText = `namespace lib {
 template <class T, int N> struct Pool { T t; T *of(int i) { return &t + i + N; } };
 template <class T> struct Holder { T *held; T *get() const { return held; } template <class U> void set(U *u) { held = u; } };

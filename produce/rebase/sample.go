@@ -92,7 +92,7 @@ func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 	return true
 }
 
-// An openSample is a body whose records are being read.
+// An openSample is a body, of a function or of an inlined function, whose records are being read.
 type openSample struct {
 	end  int // index after its last record
 	name sampleprof.NameRef

@@ -24,8 +24,9 @@ const (
 	leastMargin = 0.15
 )
 
-// search maps symbols to functions of other names in the new sources, by common lines. Its time is
-// proportional to the lines of all functions to which no symbol is mapped.
+// search finds functions that have another name in the new sources, by the lines that they have in
+// common with old functions. Its time is proportional to the lines of all new functions to which no
+// symbol is mapped.
 func (p *plan) search(open []*change) {
 	wanted := make(map[uint64][]*change) // by lines that few of them have
 	for _, c := range open {

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// longText returns a function with many lines of random words. After every so many lines, unless
-// every is 0, some lines are the same for all seeds.
+// longText returns a function with many lines of random words. If every is not 0, each group of
+// that many lines is followed by some lines that are the same for all seeds.
 func longText(name string, lines, every int, seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := fmt.Appendf(nil, "int %s(void) {\n", name)
@@ -55,10 +55,11 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 	return p, paths
 }
 
-// TestMarksOfManyLines moves a whole profile, and a slice of it, by marks. Its functions have
-// 20,000 lines, and either all lines differ or there are a few equal ones between as many different
-// ones as can be compared. With AFDO_SWEEP there are 100,000 and 10 million lines. Equal lines are
-// found and hardly any others are paired, and memory is proportional to the number of lines.
+// TestMarksOfManyLines moves a whole profile, and a slice of it, by the marks of lines. The
+// functions have 20,000 lines. Either all lines differ, or there are a few equal lines between as
+// many different ones as can be compared. With AFDO_SWEEP the functions have 100,000 and 10 million
+// lines. Equal lines are found and hardly any others are paired, and memory is proportional to the
+// number of lines.
 func TestMarksOfManyLines(t *testing.T) {
 	lines := testenv.Rounds(8_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{

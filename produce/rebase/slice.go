@@ -23,9 +23,10 @@ type Files struct {
 	gone   map[symbol]bool // functions for which Gone was called
 
 	// Renames returns the inline namespaces in symbols, such as fmt::v9, that have another name in
-	// the text of the compile, as pairs of an old and a new part of a symbol. A library's inline
-	// namespace is part of all its symbols and changes with its version. Renames is the method
-	// InlineRenames of a slice.Text, or nil if the text is not known. Then the files are searched.
+	// the text of the compile. The result alternates old and new parts of symbols. A library's
+	// inline namespace is part of all its symbols and changes with its version. Renames is the
+	// method InlineRenames of a slice.Text. If it is nil, the text is unknown, and the files are
+	// searched.
 	Renames func(symbols iter.Seq[string]) []string
 }
 
@@ -34,8 +35,8 @@ func NewFiles(paths []string) *Files {
 	return &Files{paths: filesByBase(paths), differ: make(map[string]bool), gone: make(map[symbol]bool)}
 }
 
-// Differs reports whether f has the source that defines a unit, the source can be read, and it has
-// another hash than sum, which the profile stores for the recorded source. Package slice calls it
+// Differs reports whether the source file of a unit has changed since the recording: it is among f
+// and can be read, and its hash is not sum, which the profile stores. Package slice calls it
 // through a Request.
 func (f *Files) Differs(unit string, sum uint32) bool {
 	name := f.of(unit)
@@ -46,8 +47,8 @@ func (f *Files) Differs(unit string, sum uint32) bool {
 	return f.differs(name, sum)
 }
 
-// Same reports whether the file of a unit is among the files and has the hash sum, which the
-// profile stores, or cannot be read.
+// Same reports whether the source file of a unit is among the files and unchanged: its hash is sum,
+// which the profile stores, or it cannot be read.
 func (f *Files) Same(unit string, sum uint32) bool {
 	name := f.of(unit)
 	return name != "" && !f.differs(name, sum)
@@ -168,7 +169,7 @@ func (p *plan) lost() bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool { return c.outcome == Lost && len(c.lines) > 0 })
 }
 
-// keepLost keeps functions that were not found as they are.
+// keepLost leaves the records of functions that were not found as they are.
 func (p *plan) keepLost() {
 	for _, c := range p.changes {
 		if c.outcome == Lost {

@@ -16,7 +16,7 @@ type Sources struct {
 	byName map[string][]*function // by unqualified name
 	base   map[string][]int       // indexes of files by base name
 
-	// If declarations are known:
+	// declared, overloads and symbols are set if declarations are known.
 	declared  map[string][]*function // by symbol
 	overloads map[string][]*function // by unqualified name of the function
 	symbols   map[string]bool        // all declared symbols, including those whose text is not known

@@ -48,7 +48,7 @@ func (f *Files) Stale(p *profile.Profile, main []string) (stale, compared uint64
 	return stale, compared
 }
 
-// A textsOf finds the texts of functions in the files of a compile.
+// A textsOf finds functions in the source files of a compile.
 type textsOf struct {
 	files   *Files
 	main    []string
@@ -103,8 +103,9 @@ type agreement struct {
 	sure    bool           // the profile names the file of the function
 	samples uint64
 
-	// Numbers of records: at lines that contain the callee's name, at lines without code, of
-	// callees that only other lines contain, and of callees that no line contains.
+	// Numbers of records by what the text has. agreeing are at lines that contain the callee's
+	// name. gone are at lines without code. elsewhere are calls whose callee only other lines
+	// contain. strange are calls whose callee no line contains.
 	agreeing, gone, elsewhere, strange int
 }
 

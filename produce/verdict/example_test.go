@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/produce/verdict"
 )
 
-// Two functions of a few instructions ran 100 and 40 times: enough for so little code.
+// The recording has two functions of a few instructions that ran 100 and 40 times. These are enough
+// samples for so little code.
 func Example() {
 	f, err := symbolize.Open("../../input/symbolize/testdata/tiny5.so")
 	if err != nil {

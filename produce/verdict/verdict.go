@@ -77,8 +77,8 @@ const (
 	atBranches = 0.9 // share of the samples at a recorded branch above which no other code was sampled
 )
 
-// Contradiction is the message about ranges between two branches that cannot have run. Its argument
-// is their share.
+// Contradiction is the format of the message about ranges between two branches that cannot have
+// run. Its argument is the share of these ranges.
 const Contradiction = "%s of the ranges between two branches contradict the program: it is not the file that ran, or the branch stacks lack branches (record with perf record -b, or use --no-branches)"
 
 // Of returns the verdict on a profile that package create made from a recording. read is the sum of

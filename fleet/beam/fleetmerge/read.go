@@ -30,10 +30,10 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Inputs returns groups of inputs for [Read]. With a cap, all inputs of a host are one group, which
-// is merged before it is capped; without, each input is a group. The inputs are those of a list and
-// the files that match globs, each of which is a separate host. A glob without a match fails the
-// pipeline.
+// Inputs returns groups of inputs for [Read]. If the rules limit the samples of a host, all inputs
+// of a host are one group, because they are merged before the limit applies. Otherwise each input
+// is a group. The inputs are those of a list and the files that match globs. Each of these files
+// counts as a separate host. A glob without a match fails the pipeline.
 func Inputs(s beam.Scope, rules fleet.Rules, list []fleet.Input, globs []string) beam.PCollection {
 	s = s.Scope("Inputs")
 	var groups [][]byte
@@ -72,7 +72,7 @@ func readInput(f *fields) fleet.Input {
 	return in
 }
 
-// An expandFn creates a group for each file that matches a glob.
+// An expandFn finds the files that match a glob. It emits each as an input that is a separate host.
 type expandFn struct{}
 
 func (*expandFn) ProcessElement(ctx context.Context, glob []byte, emit func([]byte)) error {

@@ -31,7 +31,7 @@ func (o *object) Close() error {
 	return nil
 }
 
-// A service handles the differences between stores that gocloud does not hide.
+// A service handles what differs between the object stores and gocloud does not hide.
 type service interface {
 	// prepare changes a request to use the range and the known version, if the request belongs to
 	// this service. If it has already made the request itself, it returns an *answered.
@@ -47,13 +47,14 @@ type service interface {
 
 var services = []service{s3Service{}, gsService{}, azureService{}}
 
-// answered is returned as an error by a service's prepare if it has already made the request. It
-// has the answer.
+// answered is the error of a service's prepare that has already made the request. It contains the
+// answer.
 type answered struct{ part source.Part }
 
 func (*answered) Error() string { return "answered" }
 
-// errNoEnd is returned by prepare if the service does not support ranges that count from the end.
+// errNoEnd is returned by prepare if the service does not support requests for the last bytes of an
+// object.
 var errNoEnd = errors.New("no ranges from the end")
 
 // Fetch requests a range of the object, see [source.Source].

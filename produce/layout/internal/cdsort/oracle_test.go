@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// The order of functions is the same as LLVM's.
+// Order returns the same order of functions as LLVM's implementation.
 func TestLLVM(t *testing.T) {
 	testenv.NeedSweep(t)
 	const graphs = 200

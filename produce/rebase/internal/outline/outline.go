@@ -133,8 +133,8 @@ func (p *parser) text(t cpp.Token) string { return string(p.Name(t)) }
 // is reports whether a token is the punctuation character c.
 func (p *parser) is(t cpp.Token, c byte) bool { return t.Char == c }
 
-// directive skips a directive. At "#else" and "#elif" it restores the open braces and parentheses
-// of the "#if", so that each branch begins with the same ones.
+// directive skips a preprocessor directive. At "#else" and "#elif" it restores the braces and
+// parentheses that were open at the "#if", so that each branch begins with the same ones.
 func (p *parser) directive(hash cpp.Token) {
 	text := p.Directive()
 	if p.numbers.read(text, hash.Line) {
@@ -172,7 +172,7 @@ func (p *parser) goBack(b branch, at int) {
 	p.frame, p.parens = b.frame, b.parens
 }
 
-// ends sets the end of a frame's function, if it has one.
+// ends sets the end of a function's body, if the brace of frame f begins one.
 func (p *parser) ends(f *frame, at int) {
 	if f.function > 0 {
 		p.functions[f.function-1].End = at

@@ -167,7 +167,8 @@ void lost(
 	}, lists)
 }
 
-// A line keeps its mark if a formatter moves the statement after a condition to the next line.
+// The fingerprint (mark) of a line stays the same if a formatter moves the statement after a
+// condition to the next line.
 func TestMarksOfFormattedLines(t *testing.T) {
 	mark := func(line string) Mark {
 		f := Function{Names: []Name{{}}, End: len(line)}
