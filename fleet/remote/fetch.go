@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,7 @@ func (f *File) fetch(ctx context.Context, r source.Range, buf []byte) (answer, e
 		if try == f.opts.Tries && ctx.Err() == nil {
 			return a, again.Err
 		}
-		pause := wait/2 + rand.N(wait/2+1)
-		if again.After > 0 {
-			pause = again.After
-		}
-		pause = min(pause, maxWait)
+		pause := min(cmp.Or(again.After, wait/2+rand.N(wait/2+1)), maxWait)
 		if time.Since(begin)+pause > due {
 			return a, again.Err
 		}

@@ -307,12 +307,9 @@ func (c *Line) judge() Reason {
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)
-	for _, prefix := range []string{"conftest.", "testCCompiler.", "testCXXCompiler.", "CMakeCCompilerId.", "CMakeCXXCompilerId.", "CMakeCCompilerABI.", "CMakeCXXCompilerABI."} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return strings.Contains(source, "/CMakeFiles/CMakeTmp/") || strings.Contains(source, "/CMakeFiles/CMakeScratch/") || strings.Contains(source, "/meson-private/")
+	prefixes := []string{"conftest.", "testCCompiler.", "testCXXCompiler.", "CMakeCCompilerId.", "CMakeCXXCompilerId.", "CMakeCCompilerABI.", "CMakeCXXCompilerABI."}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) ||
+		strings.Contains(source, "/CMakeFiles/CMakeTmp/") || strings.Contains(source, "/CMakeFiles/CMakeScratch/") || strings.Contains(source, "/meson-private/")
 }
 
 // readOnce reports whether a source can be read only once, such as /dev/stdin or a named pipe. If

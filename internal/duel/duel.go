@@ -141,9 +141,7 @@ func (p *Plan) evaluations(pair time.Duration) []int {
 	if p.Rounds > 0 {
 		return []int{p.Rounds}
 	}
-	budget := p.Budget
-	budget = cmp.Or(budget, Budget)
-	n := int(min(max(budget/max(pair, 1), minFirst), maxFirst))
+	n := int(min(max(cmp.Or(p.Budget, Budget)/max(pair, 1), minFirst), maxFirst))
 	evaluations := []int{n}
 	for n *= 2; len(evaluations) < maxEvaluations && time.Duration(n)*pair <= maxTime; n *= 2 {
 		evaluations = append(evaluations, n)

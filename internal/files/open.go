@@ -1,12 +1,12 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 )
 
 // ErrNotRegular matches the error for a path that is not a regular file.
@@ -39,39 +39,25 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// ReadFile reads a regular file of at most limit bytes. A larger file gives [ErrTooLarge].
-func ReadFile(path string, limit int64) ([]byte, error) { return AppendFile(nil, path, limit) }
-
-// AppendFile appends the content of a regular file of at most limit bytes to data. For a larger
-// file it returns an error before it reads anything, unless the file grows meanwhile. After an
-// error, the result contains the bytes read so far.
-func AppendFile(data []byte, path string, limit int64) ([]byte, error) {
+// ReadFile reads a regular file of at most limit bytes. For a larger file the error is
+// [ErrTooLarge]. Nothing is read then, unless the file grows meanwhile. After an error while
+// reading, the result has the bytes read so far.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, info, err := Open(path)
 	if err != nil {
-		return data, err
+		return nil, err
 	}
 	defer f.Close()
-	if info.Size() > limit {
-		return data, tooLarge(path, limit)
+	var text bytes.Buffer
+	n := info.Size()
+	if n <= limit {
+		text.Grow(int(n) + bytes.MinRead)
+		n, err = text.ReadFrom(io.LimitReader(f, max(limit, limit+1)))
 	}
-	data = slices.Grow(data, int(info.Size())+1)
-	for end := int64(len(data)) + limit; int64(len(data)) <= end; {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return data, err
-		}
-		data = slices.Grow(data, 1)
+	if err == nil && n > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 	}
-	return data, tooLarge(path, limit)
-}
-
-// tooLarge returns the error for a file above the limit.
-func tooLarge(path string, limit int64) error {
-	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	return text.Bytes(), err
 }
 
 // A Watch detects changes of an open file. The zero Watch never reports a change.

@@ -17,6 +17,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -52,7 +53,7 @@ var one = profile.Ratio{Num: 1, Den: 1}
 // fit in 64 bits. Otherwise it is rounded to the nearest fraction whose denominator is a power of
 // two, as large as possible up to 2^63 such that the numerator fits in 64 bits.
 func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
-	weight, scale := orOne(in.Weight), orOne(r.Scale)
+	weight, scale := cmp.Or(in.Weight, one), cmp.Or(r.Scale, one)
 	if scale != one {
 		weight = product(weight, new(big.Int).SetUint64(scale.Num), new(big.Int).SetUint64(scale.Den))
 	}
@@ -68,14 +69,6 @@ func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	}
 	num, den := decay(age, r.HalfLife)
 	return product(weight, num, den), nil
-}
-
-// orOne returns r, or 1 for the zero Ratio.
-func orOne(r profile.Ratio) profile.Ratio {
-	if r == (profile.Ratio{}) {
-		return one
-	}
-	return r
 }
 
 // Cap returns the factor for all counts of a host so that their total is at most HostCap. host is

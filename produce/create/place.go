@@ -3,6 +3,7 @@ package create
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -74,10 +75,7 @@ func (c *creation) place(ctx context.Context) error {
 		}
 	}
 	c.report.NoDiscriminators = c.clangSpans >= someSpans && !c.discriminated
-	for path := range missing {
-		c.report.Missing = append(c.report.Missing, path)
-	}
-	slices.Sort(c.report.Missing)
+	c.report.Missing = slices.Sorted(maps.Keys(missing))
 	slices.Sort(c.report.Stubs)
 	c.report.Stubs = slices.Compact(c.report.Stubs)
 	return nil

@@ -1,6 +1,8 @@
 package create
 
 import (
+	"cmp"
+
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/symname"
 )
@@ -36,11 +38,7 @@ func (s Suffixes) canonical(name string) strippedName {
 		return strippedName{name: name, copy: name}
 	case AllSuffixes:
 		c := SelectedSuffixes.canonical(name)
-		if short := symname.Canonical(name); short != "" {
-			c.name = short
-		} else {
-			c.name = name
-		}
+		c.name = cmp.Or(symname.Canonical(name), name)
 		return c
 	}
 	c := strippedName{name: name, copy: name}

@@ -203,15 +203,11 @@ func checked(tree demangle.AST, old, new string) string {
 // retypeTemplates changes the arguments of templates in a demangled name to those of the new
 // sources. It returns the mangled arguments that were added, by name of each changed template.
 func retypeTemplates(tree demangle.AST, heads map[string]*templateHead) map[string]string {
-	var added map[string]string
-	nodes := 0
+	added, nodes := make(map[string]string), 0
 	tree.Traverse(func(node demangle.AST) bool {
 		if t, ok := node.(*demangle.Template); ok {
 			if name, ok := mangled.Last(t.Name).(*demangle.Name); ok && heads[name.Name].declares(t) {
 				if more, ok := heads[name.Name].retype(t); ok {
-					if added == nil {
-						added = make(map[string]string)
-					}
 					added[name.Name] = more
 				}
 			}

@@ -1,6 +1,7 @@
 package rebase
 
 import (
+	"cmp"
 	"maps"
 	pathpkg "path"
 	"path/filepath"
@@ -97,10 +98,7 @@ func (s *Sources) AddFile(path string, text []byte) {
 	functions, templates := outline.Outline(text)
 	for i := range functions {
 		f := &functions[i]
-		file := path
-		if f.File != "" {
-			file = f.File
-		}
+		file := cmp.Or(f.File, path)
 		for _, name := range f.Names {
 			g := &function{file: file, name: name, scope: outline.Join(f.Scope, name.Qualifier), outline: f, text: text}
 			s.byName[name.Text] = append(s.byName[name.Text], g)

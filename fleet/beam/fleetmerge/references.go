@@ -2,6 +2,7 @@ package fleetmerge
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -20,9 +21,8 @@ func init() {
 // A reference lists symbols of a unit that the records of the unit from use. Both units may be the
 // same.
 type reference struct {
-	from      string // path of the unit that has the references
-	own       bool   // the reference is about the unit's own symbols, all of which must be in the file
-	functions uint64 // number of functions in from, if own
+	from      string // path of the unit that has the references; its own symbols must all be in the file
+	functions uint64 // number of functions in from, if the symbols are its own
 	records   uint64 // number of their records
 	names     []string
 	uses      []uint32 // references from records in from to each of the names
@@ -32,11 +32,7 @@ type reference struct {
 func (r *reference) encode() []byte {
 	var m message
 	m.string(r.from)
-	own := uint64(0)
-	if r.own {
-		own = 1
-	}
-	m.uint(own, r.functions, r.records)
+	m.uint(r.functions, r.records)
 	for i, name := range r.names {
 		m.string(name)
 		m.uint(uint64(r.uses[i]))
@@ -48,7 +44,7 @@ func (r *reference) encode() []byte {
 // of data.
 func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r reference, err error) {
 	f := fieldsOf(data)
-	r.from, r.own, r.functions, r.records = f.string(), f.uint() == 1, f.uint(), f.uint()
+	r.from, r.functions, r.records = f.string(), f.uint(), f.uint()
 	for f.Rest() > 0 {
 		name, uses := f.bytes(), f.uint()
 		if f.Err == nil {
@@ -70,7 +66,7 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 	from := string(path)
 	refs := make([]reference, p.NumUnits())
 	for f := range refs {
-		refs[f] = reference{from: from, own: p.UnitPath(profile.UnitRef(f)) == from}
+		refs[f].from = from
 	}
 	uses := make([]uint32, p.NumSymbols())
 	for s, fn := range p.Functions() {
@@ -89,8 +85,8 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 		r.uses = append(r.uses, n)
 	}
 	for f := range refs {
-		if r := &refs[f]; r.own || len(r.names) > 0 {
-			emit([]byte(p.UnitPath(profile.UnitRef(f))), r.encode())
+		if to := p.UnitPath(profile.UnitRef(f)); to == from || len(refs[f].names) > 0 {
+			emit([]byte(to), refs[f].encode())
 		}
 	}
 	return nil
@@ -113,19 +109,15 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.own {
+		if r.from == string(path) {
 			c.unit.Functions += r.functions
 			c.unit.Records += r.records
 		}
 	}
-	byName := make([]string, 0, len(uses))
-	for name := range uses {
-		byName = append(byName, name)
-		c.unit.NameBytes += uint64(len(name))
-	}
-	slices.Sort(byName)
+	byName := slices.Sorted(maps.Keys(uses))
 	used := make([]uint32, len(byName))
 	for i, name := range byName {
+		c.unit.NameBytes += uint64(len(name))
 		used[i] = uses[name]
 	}
 	for _, at := range encode.Rank(used) {

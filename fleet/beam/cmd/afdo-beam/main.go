@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -152,9 +153,7 @@ func (m *merging) options(cmd *cobra.Command) (fleetmerge.Options, error) {
 			o.List = append(o.List, in)
 		}
 	}
-	if o.DeadLetters == "" {
-		o.DeadLetters = o.Output.Path + ".skipped"
-	}
+	o.DeadLetters = cmp.Or(o.DeadLetters, o.Output.Path+".skipped")
 	var trimming cobra.Command
 	new(trim.Flags).AddTo(&trimming)
 	trimming.Flags().VisitAll(func(f *pflag.Flag) {
