@@ -54,7 +54,7 @@ func BenchmarkCreate(b *testing.B) {
 			peerOn := func(in string) []string {
 				return []string{peer, "--binary=" + binary, "--profiler=text", "--profile=" + in, "--gcov=" + out, "--gcov_version=2"}
 			}
-			// Where it cannot read the debug info it says nothing and writes no function.
+			// If create_gcov cannot read the debug info, it prints nothing and writes no function.
 			if sizeMade(b, out, peerOn(in)) == sizeMade(b, out, peerOn(noSamples(b))) {
 				b.Skip("create_gcov finds no function in this program")
 			}

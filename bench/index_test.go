@@ -109,7 +109,7 @@ func (s *subject) first(b *testing.B, do func(i int, r *afdo.Reader, p *index.Pr
 	}
 }
 
-// later measures repeated calls on one Reader.
+// later measures do on a Reader that earlier calls have used.
 func (s *subject) later(b *testing.B, do func(i int, r *afdo.Reader, p *index.Program)) {
 	r, err := afdo.Open(s.path, afdo.TrustIndex())
 	require.NoError(b, err)

@@ -31,10 +31,7 @@ var memoryFiles = sync.OnceValue(func() (f struct {
 	if f.err = os.WriteFile(f.yaml, text.Bytes(), 0o666); f.err != nil {
 		return f
 	}
-	section, err := p.Section(3)
-	if f.err = err; err != nil {
-		return f
-	}
+	section := func(offset int64) ([]byte, error) { return p.Section(3, offset) }
 	if f.err = new(instrprof.Profile).WriteIndexed(&data, instrprof.IndexedOptions{MemProf: section}); f.err != nil {
 		return f
 	}

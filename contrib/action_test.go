@@ -26,7 +26,7 @@ func TestActionDiff(t *testing.T) {
 		comments, outputs := filepath.Join(dir, "diff.md"), filepath.Join(dir, "output")
 		cmd := exec.Command(bash, "action/diff.sh", "../testdata/"+base, "../testdata/"+head, comments)
 		cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_OUTPUT="+outputs, "GITHUB_STEP_SUMMARY=")
-		_ = cmd.Run() // the status tells
+		_ = cmd.Run() // an error shows in the status
 		text, _ := os.ReadFile(comments)
 		set, _ := os.ReadFile(outputs)
 		return string(text), string(set), cmd.ProcessState.ExitCode()

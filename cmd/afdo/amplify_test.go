@@ -31,7 +31,8 @@ type amplified struct {
 	lines []string
 }
 
-// The command lines to run on an amplified file, by the kind of file.
+// The command lines to run on an amplified file, one list for each kind of file. FILE stands for
+// its path.
 var (
 	gcovLines = []string{
 		"show FILE", "show FILE --json", "units FILE", "lookup FILE -u hostile.c", "lookup FILE -u hostile.c --json",
@@ -42,8 +43,8 @@ var (
 		"pprof FILE -o OUT", "report FILE -o OUT", "slice FILE --unit hostile.c --to v2 -o OUT",
 		"fingerprint FILE", "index FILE -o OUT", "merge FILE FILE --to v4 -o OUT", "diff FILE FILE",
 	}
-	// gcovFewLines and sampleFewLines are a few verbs, for files in another format or compression
-	// of the same contents.
+	// gcovFewLines and sampleFewLines run only some verbs. They are for files whose contents are
+	// tested with all verbs in another format or compression.
 	gcovFewLines = []string{
 		"show FILE", "lookup FILE -u hostile.c", "convert FILE --to v4c -o OUT", "check FILE",
 		"slice FILE --unit hostile.c --to v2 -o OUT", "merge FILE FILE --to v4 -o OUT",

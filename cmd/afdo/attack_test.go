@@ -80,8 +80,9 @@ func memorySeeds(t *testing.T, dir string) []string {
 	return append(seeds, raw)
 }
 
-// recordingSeeds returns recordings of BINARY: of callgrind, of steps, addresses as text, perf
-// script's text and pprof.
+// recordingSeeds returns the paths of recordings in several formats: of callgrind, afdo record,
+// perf and pprof, and addresses as text. Those that it makes are of a program that it stores as
+// BINARY in dir.
 func recordingSeeds(t *testing.T, dir string) []string {
 	program := compileC(t, randomBranches, "-O1", "-g")
 	require.NoError(t, os.Symlink(program, filepath.Join(dir, "BINARY")))

@@ -58,7 +58,7 @@ func TestCreateForClang(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, without, with)
 
-	// The debug info tells again what the format has no place for.
+	// The format cannot store the paths of files. The debug info has them.
 	r = afdoRun("convert", made, "--to", "text", "-o", "-", "--binary", program)
 	require.Zero(t, r.status, r.err)
 	assert.Contains(t, r.out, `filenames = {
@@ -98,7 +98,8 @@ func TestCreateFlowSensitive(t *testing.T) {
 	assert.Positive(t, wide, text)
 }
 
-// Clang's -g1 does not say where functions are declared, so there is nothing to count lines from.
+// TestCreateWithoutDeclarations creates a profile of a program built with clang -g1. Its debug info
+// does not contain the lines of declarations, from which a profile counts lines.
 func TestCreateWithoutDeclarations(t *testing.T) {
 	t.Parallel()
 	testenv.NeedSweep(t)

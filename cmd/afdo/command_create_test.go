@@ -393,7 +393,8 @@ func TestCreateWarnsOfBranches(t *testing.T) {
 	assert.NotContains(t, r.err, "none has branches")
 }
 
-// Without --to, the name of the output tells the format, and else it is v4c.
+// TestCreateFormat checks that without --to, the extension of the output's name selects the format,
+// and that the format is v4c for other names.
 func TestCreateFormat(t *testing.T) {
 	t.Parallel()
 	program := compileC(t, createdProgram, "-g")

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// goingOn are the files of two programs with separate folders for headers and sources, by the
-// compiler.
+// goingOn are the files of a program in C and of one in C++, by the name of the compiler. Headers
+// and sources are in separate folders.
 var goingOn = map[string]map[string]string{
 	"gcc": {
 		"inc/half.h": "static inline int half(int x) {\n  return x / 2;\n}\n",

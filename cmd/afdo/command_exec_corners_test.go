@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExecCorners checks that exec reports what goes wrong around a compile.
+// TestExecCorners checks that exec reports errors in what it does before and after a compile.
 func TestExecCorners(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

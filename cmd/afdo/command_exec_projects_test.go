@@ -203,7 +203,8 @@ func callgrindProfile(t *testing.T, p *project, from string) *profile.Profile {
 	return load(t, s.path("prof.v4"))
 }
 
-// joined writes for each folder a source that includes all sources of the folder.
+// joined writes one source for each folder of sources, which includes all sources of that folder.
+// It returns the names of the new files.
 func (s *site) joined(sources []string) (all []string) {
 	texts := make(map[string]string)
 	for _, source := range sources {

@@ -71,7 +71,7 @@ func TestExecPassesThrough(t *testing.T) {
 		want := strings.Join(args[1:], " ") + "\n"
 		profile := []string{"--profile", "/nonexistent"}
 		if strings.HasPrefix(c.reason, "it") {
-			profile = nil // nobody asks for one
+			profile = nil // exec does not look for a profile then
 		}
 		out := s.run(append(append([]string{"afdo", "exec"}, append(profile, "--")...), args...)...)
 		assert.True(t, strings.HasSuffix(out, want), "%s: %s", c.args, out)
@@ -169,7 +169,7 @@ func TestExecCommands(t *testing.T) {
 	assert.Contains(t, option, "/slices/")
 	assert.ElementsMatch(t, []string{"f0", "f1"}, functionsOf(t, strings.TrimPrefix(option, "-fauto-profile=")))
 
-	// So has what goes through a cache that looks at names alone: a new slice has a new one.
+	// sccache compares only the names of files, so with it as well a new slice gets a new name.
 	sccache := s.path("bin/sccache")
 	s.write("bin/sccache", "#!/bin/sh\nprintf '%s\\n' \"$*\"\n")
 	byContent := func() string {
@@ -340,7 +340,8 @@ func TestExecThrownAway(t *testing.T) {
 	running.Wait()
 }
 
-// TestExecWarnings counts the warnings in a build.
+// TestExecWarnings checks that a warning about the profile or the compiler is printed once in a
+// build of three compiles.
 func TestExecWarnings(t *testing.T) {
 	s := newSiteInProcess(t)
 	gcc := s.fakeGCC("gcc", "14.2.0")

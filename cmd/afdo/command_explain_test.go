@@ -163,7 +163,7 @@ func TestExplain(t *testing.T) {
 	said = s.fails(cli.StatusFault, "afdo", "explain", "words.afdo", "--", "gcc", "-O2", "-c", "other.c")
 	assert.Contains(t, said, "another program  100.00%")
 	assert.Regexp(t, `the profile is of another program, of whose \d+ functions only main is compiled here, and that is of .*/words\.c there and of .*/other\.c here\n$`, said)
-	s.run("afdo", "convert", "words.afdo", "-o", "words.v2") // which tells no files
+	s.run("afdo", "convert", "words.afdo", "-o", "words.v2") // which has no units
 	said = s.fails(cli.StatusFault, "afdo", "explain", "words.v2", "--", "gcc", "-O2", "-c", "other.c")
 	assert.Regexp(t, `the profile is of another program, of whose \d+ functions only main is compiled here, and that has other lines\n$`, said)
 }

@@ -161,7 +161,7 @@ func TestReportOfChange(t *testing.T) {
 	assert.Equal(t, []json.Number{"307", "0", "40"}, d.Symbols.OwnBefore)
 	assert.Contains(t, page, "<title>was.proftext → now.proftext – profile</title>")
 
-	// Formats may differ; version 2 knows no units, so that names alone tell functions.
+	// Formats may differ. Version 2 has no units, so functions are compared by name alone.
 	d = *reportOf(t, example(".txt"), example(".v3.afdo"))
 	assert.Equal(t, d.Symbols.Own, d.Symbols.OwnBefore)
 	assert.NotZero(t, d.Bytes)

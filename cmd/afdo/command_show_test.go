@@ -165,7 +165,7 @@ func TestShowFormats(t *testing.T) {
 		assert.Equal(t, want.Records, f.Records, path)
 		assert.Equal(t, want.Functions, f.Functions, path)
 		assert.Equal(t, want.Summary, f.Summary, path)
-		if form.format != anyprof.V2 { // which knows no files
+		if form.format != anyprof.V2 { // which has no units
 			assert.Equal(t, want.Units, f.Units, path)
 			assert.Equal(t, want.Symbols, f.Symbols, path)
 		}

@@ -47,8 +47,8 @@ func newClangSite(t *testing.T) (s *site, clang string) {
 	return s, clang
 }
 
-// Clang finds a static function if both the recorded program and this compile have
-// -funique-internal-linkage-names, or neither has.
+// TestExecUniqueNames checks that exec warns if only one of the recorded program and this compile
+// has -funique-internal-linkage-names: clang does not find static functions then.
 func TestExecUniqueNames(t *testing.T) {
 	t.Parallel()
 	s, clang := newClangSite(t)

@@ -128,7 +128,7 @@ func TestSliceQuantize(t *testing.T) {
 	assert.NotZero(t, seen)
 }
 
-// tinyProfile has a function f in each unit.
+// tinyProfile returns a profile with one function in each unit: f0, f1 and so on.
 func tinyProfile(units ...string) *profile.Profile {
 	p := profile.New()
 	for i, unit := range units {

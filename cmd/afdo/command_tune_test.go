@@ -153,7 +153,8 @@ func TestTuneJSON(t *testing.T) {
 	assert.Contains(t, failed, "files outside of it need an absolute path")
 }
 
-// builds are projects with one source and different build systems. out is the build folder.
+// builds are projects with the same source, each with another build system. Their build folder is
+// "out".
 var builds = map[string]struct {
 	tools    []string
 	files    map[string]string

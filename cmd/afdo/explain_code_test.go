@@ -203,7 +203,7 @@ func (c *codeCheck) compare(t *testing.T, arguments ...string) map[string]int {
 			kind += "counts found"
 		case f.EntryUsed:
 			kind += "entry used"
-		case f.Counts == 0: // the profile says that it does not run, which explain does not count
+		case f.Counts == 0: // it did not run, and explain does not count that
 			kind += "no counts"
 		default:
 			kind += "nothing used"

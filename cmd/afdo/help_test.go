@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cli"
 )
 
-// The help of each verb fits a terminal of 80 columns, and breaks no line that people copy.
+// TestHelpFits checks that the help of each verb fits a terminal of 80 columns, and that no command
+// line in it is wrapped.
 func TestHelpFits(t *testing.T) {
 	for _, v := range verbs {
 		for line := range strings.Lines(v.make(newEnv(cli.Env{})).Long) {

@@ -33,7 +33,8 @@ func keepJSON(t *testing.T, verb, out string) {
 // needProgram lists the verbs that need a program or its sources. Their own tests print JSON.
 var needProgram = map[string]bool{"create": true, "exec": true, "explain": true, "explain_layout": true, "layout": true, "rebase": true, "record": true, "tune": true}
 
-// Every verb that has a schema prints JSON for every kind of profile that it takes.
+// TestJSONOfVerbs checks that every verb that has a schema prints JSON for every kind of profile
+// that it takes.
 func TestJSONOfVerbs(t *testing.T) {
 	zoo := "../../format/llvm/instrprof/testdata/zoo/"
 	shop, counters := example(".compact.afdo"), zoo+"ir.profdata"

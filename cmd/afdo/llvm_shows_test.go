@@ -266,11 +266,11 @@ func overlapByLLVM(text string) (list []string) {
 	return list
 }
 
-// notTold matches facts of llvm-profdata that no verb of afdo prints, as testdata/llvm-tests.md
-// says.
+// notTold matches those facts of llvm-profdata that no verb of afdo prints. testdata/llvm-tests.md
+// lists them.
 var notTold = pattern.Of(`^(Hot-(function|block) overlap|overlap hot|hot (functions|blocks) unique|segment Offset|segment (Total|Maximum) hot context|NumStackOffsets|Function: .*(edge counters overlap|profile overlap))`)
 
-// linesAs returns the lines of a text as facts, each with the prefix of.
+// linesAs returns each line of a text, without blanks at its ends, after the prefix of.
 func linesAs(of, text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, of+strings.TrimSpace(line))

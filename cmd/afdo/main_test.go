@@ -111,8 +111,8 @@ func afdoWith(stdin io.Reader, args ...string) result {
 
 func afdoRun(args ...string) result { return afdoWith(strings.NewReader(""), args...) }
 
-// must runs the command, which must succeed and say nothing on standard error, and returns its
-// output.
+// must runs the command and returns its output. The test fails unless the command succeeds and
+// prints nothing to standard error.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	r := afdoRun(args...)
@@ -145,8 +145,7 @@ func mustJSON(t *testing.T, into any, args ...string) {
 	require.ErrorIs(t, d.Decode(new(any)), io.EOF)
 }
 
-// example returns the path of the example profile with a file extension, which stands for its
-// format.
+// example returns the path of the example profile in the format with the given file extension.
 func example(extension string) string { return filepath.Join("../../testdata", "shop"+extension) }
 
 // writeFile writes a file into a new folder.

@@ -82,8 +82,8 @@ func TestMergeEmpty(t *testing.T) {
 	}
 }
 
-// TestMergeMaxLost checks that nothing is written if more is lost than --max-lost allows, and that
-// the error says how much.
+// TestMergeMaxLost checks that merge writes nothing if a larger share of the counts is lost than
+// --max-lost allows, and that the error has the share.
 func TestMergeMaxLost(t *testing.T) {
 	good := filepath.Join(llvmZoo, "ir.profraw")
 	empty := writeFile(t, "empty", nil)

@@ -65,7 +65,7 @@ func toFormat(name string) oldOption {
 	return oldOption{switches: switches{toggle: true, on: []string{"--to", name}}}
 }
 
-// isPropeller reports whether options ask create_llvm_prof for a layout.
+// isPropeller reports whether the options make create_llvm_prof write a code layout for Propeller.
 func isPropeller(args []string) bool {
 	for i, arg := range args {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")

@@ -55,7 +55,8 @@ func TestStepsAreJudged(t *testing.T) {
 	assert.Positive(t, q.Effort.Stopped)
 }
 
-// On a busy machine, a recording has few moments, and the verdict says why.
+// TestStepsOnABusyMachine records by steps on a busy machine. If the recording observes the program
+// at too few moments, the verdict on it must give the reason.
 func TestStepsOnABusyMachine(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := compileC(t, spinningProgram, "-g")

@@ -21,9 +21,9 @@ type site struct {
 	dir string
 	env []string
 
-	// inProcess makes run, says and fails run afdo in the test's own process, without starting a
-	// program. The test must not be parallel, because the folder and the environment are those of
-	// the process.
+	// If inProcess is set, the methods run, says and fails run afdo in the test's own process and
+	// do not start a program. The test must not be parallel, because it changes the folder and the
+	// environment of the process.
 	inProcess bool
 }
 

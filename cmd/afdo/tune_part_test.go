@@ -56,7 +56,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// swap returns a profile in which the hot code of a function is cold, and its cold code is hot.
+// swap returns a copy of a profile. In the given function, the code that was executed often has no
+// counts there, and the rest has large ones.
 func swap(p *profile.Profile, function string) *profile.Profile {
 	const hot, ran = 1000, 300000
 	other := func(count uint64) uint64 {

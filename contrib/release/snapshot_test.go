@@ -137,7 +137,7 @@ func TestAction(t *testing.T) {
 	folder, err := filepath.Abs(filepath.Join(root, "contrib", "action"))
 	require.NoError(t, err)
 
-	// What the steps may ask for. An expression that is not here fails the test.
+	// The values of the expressions that steps may use. Another expression fails the test.
 	values := map[string]string{
 		"inputs.profile": "p.afdo", "inputs.base": "", "inputs.version": "latest", "inputs.token": "token",
 		"github.event.pull_request.base.sha": base, "github.event.pull_request.number": "7",

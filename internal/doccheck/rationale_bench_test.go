@@ -52,8 +52,8 @@ var encodings = []struct {
 	compact bool
 }{{"normal", false}, {"compact", true}}
 
-// guarded calls f in the way in which every read from a map would have to be guarded, and returns
-// the fault as an error if there is one.
+// guarded calls f and recovers from a fault, such as a read from a mapped file that was truncated.
+// It returns the fault, or nil. This is how every read from a mapping would have to be guarded.
 func guarded(f func()) (fault any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { fault = recover() }()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Help is the help text of these flags.
+// Help is the paragraph about the flags of this package in the help of a verb.
 const Help = `Flags, in this order:
   --strip-suffixes  removes compiler suffixes from all names: .isra.N, .constprop.N,
                     .part.N, .cold, .lto_priv.N, .localalias and .llvm.N. Functions
@@ -57,8 +57,8 @@ func (t *Flags) Any() bool {
 	return t.suffixes || t.only != nil || t.strip != nil || t.maxDepth != nil || t.maxTargets != nil || t.keep.String() != ""
 }
 
-// Apply returns the profile without the parts that the flags remove, and a note for each flag that
-// says what was removed.
+// Apply returns the profile without the parts that the flags remove. Each note describes what one
+// flag has removed.
 func (t *Flags) Apply(p *profile.Profile) (_ *profile.Profile, notes []string) {
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if t.suffixes {

@@ -63,10 +63,11 @@ func OneString(s string) func(e *Enc) {
 	}
 }
 
-// NoRows returns the data of symbol names without symbols.
+// NoRows encodes a symbol names section that has no symbols.
 func NoRows(e *Enc) { e.U32(0) }
 
-// ManyCounts returns the data of a symbol info with n records.
+// ManyCounts returns a function that encodes the symbol info of a function with n records, whose
+// counts are 0.
 func ManyCounts(n uint32) func(e *Enc) {
 	return func(e *Enc) {
 		e.U64(1)
@@ -141,13 +142,15 @@ type Layout struct {
 
 	Tail []byte // bytes after the last section
 
-	// Stretch is like Enc.Stretch, for the varints of the header.
+	// Stretch returns the minimum length in bytes of the next varint of the header. Nil means that
+	// varints are not longer than necessary.
 	Stretch func() int
 
 	// NumSections, if not nil, replaces the length of the table in the header.
 	NumSections *uint64
 
-	// Edit, if not nil, returns the offset and size to write for a section.
+	// Edit, if not nil, returns what the section table gives as the offset and size of a section.
+	// It gets the true ones.
 	Edit func(index int, offset, size uint64) (uint64, uint64)
 }
 

@@ -204,8 +204,8 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut returns a branch for strings that begin alike. Its label is their common prefix, but at most
-// the given number of bytes long. The strings keep the rest.
+// cut returns a branch of a trie for strings that begin alike. Its label is their common prefix,
+// but at most the given number of bytes of it. Below the branch are the strings without the label.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {
@@ -227,8 +227,8 @@ func commonLength(a, b string) int {
 	return n
 }
 
-// oddShape generates any legal shape: labels shorter than possible, empty labels, children with the
-// same first byte, and children and terminals in any order and position.
+// oddShape divides the strings of a trie node in any legal way. Labels may be shorter than possible
+// or empty. Children may begin with the same byte. Children and terminals may have any order.
 func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	r := g.r
 	byFirst := map[string][]end{}
@@ -279,7 +279,7 @@ func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// stretch generates the minimum length of a varint.
+// stretch returns a random minimum length in bytes for a varint.
 func stretch(r *rand.Rand) int {
 	switch r.IntN(8) {
 	case 0:

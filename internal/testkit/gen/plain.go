@@ -348,7 +348,7 @@ func Nested(n int, compact bool) []byte {
 	return l.Bytes()
 }
 
-// Section indexes in the result of hostile.
+// Indexes of the string table and of the symbol info in the sections that hostile returns.
 const (
 	stringsOfHostile = 2
 	infoOfHostile    = 4

@@ -50,11 +50,10 @@ const (
 	Padded                 // PERF_RECORD_COMPRESSED2, which stores its length
 )
 
-// A Round stands for the record with which perf marks that it has read the buffers of all
-// processors once.
+// A Round is the record by which perf marks that it has read the buffers of all processors once.
 type Round struct{}
 
-// A Trace stands for a record with this number of bytes of hardware trace data.
+// A Trace is a record of hardware trace data. Its value is the number of bytes of the data.
 type Trace int
 
 // A RawRecord is a record of any type and content.
@@ -444,7 +443,7 @@ func firstID(e *Event) uint64 {
 	return e.IDs[0]
 }
 
-// A field of a record is written if the sample type of the event has its bit.
+// A field is a field of a sample. It is written if the sample type of the event has its bit.
 type field struct {
 	bit   uint64
 	write func()
@@ -479,7 +478,8 @@ func (e *encoder) sample(s *perfdata.Sample) {
 	})
 }
 
-// read writes counter values: one, or a group of two.
+// read writes the counter values of a sample. The bits of format determine whether it is one value
+// or a group of two, and what is written with each.
 func (e *encoder) read(format uint64) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
 	times := func() {

@@ -63,7 +63,7 @@ func (s *Scene) Records(n int) []perfdata.Record {
 	return list
 }
 
-// Mappings lie at a few addresses, so that they overlap.
+// Random mappings begin at few different addresses, so that many of them overlap.
 const (
 	placeSize = 0x10000
 	numPlaces = 6

@@ -49,7 +49,7 @@ func File(r *afdo.Reader) (*naive.File, error) {
 	return f, err
 }
 
-// Units is like File for the units only.
+// Units converts the units of r to the form of the naive decoder, as File does for the whole file.
 func Units(r *afdo.Reader) (units []naive.Unit, err error) {
 	for u, err := range r.Units() {
 		if err != nil {
@@ -64,7 +64,7 @@ func Units(r *afdo.Reader) (units []naive.Unit, err error) {
 	return units, nil
 }
 
-// Unit is like File for one unit.
+// Unit converts one unit to the form of the naive decoder.
 func Unit(u *afdo.Unit) (naive.Unit, error) {
 	start, end := u.IDs()
 	unit := naive.Unit{Path: u.Path(), Start: uint32(start), End: uint32(end)}
@@ -121,7 +121,8 @@ func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
 	return body, more
 }
 
-// Comparable removes what a Reader does not return.
+// Comparable returns a copy of f without the details that a Reader does not return, such as section
+// indexes.
 func Comparable(f *naive.File) *naive.File {
 	c := *f
 	c.Sections = append([]naive.Section(nil), f.Sections...)

@@ -9,11 +9,11 @@ import (
 
 // Distributions of random numbers, as quantiles for generator.quantile.
 var (
-	// Records per function, including nested ones.
+	// How many records a function has, including those of inlined bodies.
 	functionSizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 15, 17, 19, 22, 26, 31, 40, 54, 160}
-	// Records per inlined body, without nested ones.
+	// How many records an inlined body has, without those of bodies inlined in it.
 	inlinedSizes = []int{1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8, 12}
-	// Numbers of bits in a function's largest count.
+	// How many bits the largest count of a function has.
 	heats = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 19, 24}
 )
 
@@ -92,7 +92,8 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines decides whether a function is inlined at a location. percent is a random number, 0 to 99.
+// inlines reports whether the next location at a depth of inlining gets an inlined body. percent is
+// a random number from 0 to 99.
 func (p *painter) inlines(percent, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))
@@ -111,7 +112,8 @@ func (p *painter) inlining(depth int) int {
 	return 12 - 2*depth
 }
 
-// nested returns the number of records that belong directly to an inlined body.
+// nested returns a random number of records for an inlined body at a depth of inlining, without
+// those of bodies inlined in it.
 func (p *painter) nested(depth int) int {
 	n := p.quantile(inlinedSizes)
 	if depth+1 < p.deep && p.deep > usualDepth {
@@ -204,7 +206,7 @@ type namer struct {
 
 func newNamer(rng *rand.Rand, shape Shape) *namer { return &namer{rng, shape, make(map[string]bool)} }
 
-// newName returns a new name in a scope.
+// newName returns a new symbol name for the unit whose names s generates.
 func (n *namer) newName(s *scope) string {
 	if n.shape == (Shape{}) {
 		return s.name()
@@ -295,7 +297,7 @@ func (s *scope) parameter() string {
 	return s.pick(builtins)
 }
 
-// template returns a new member of a standard template.
+// template returns a new name: that of a member function of a template of the standard library.
 func (s *scope) template() string {
 	t := templates[s.rng.IntN(len(templates))]
 	argument := func(words int) string { return t.begin + "N" + s.namespace + s.ident(words) + "E" + t.rest }

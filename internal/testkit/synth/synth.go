@@ -226,7 +226,8 @@ var (
 // largeHeaders is the number of header units that share the symbols of Shape.HeaderSymbols.
 const largeHeaders = 4
 
-// deepInlining is the depth of inlining below which fewer calls are inlined than the shape says.
+// deepInlining is a depth of inlining. From this depth on, fewer calls are inlined than
+// Shape.Inlining requires for lower depths.
 const deepInlining = 8
 
 // share returns true with the given probability per thousand.
@@ -252,7 +253,8 @@ func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
 	}
 }
 
-// shaped returns a new name for the shape.
+// shaped returns a new symbol name for the unit of s. The shape determines how often it is that of
+// a functor, lambda or template.
 func (n *namer) shaped(s *scope) string {
 	switch kind := n.rng.IntN(1000); {
 	case kind < n.shape.Functors:

@@ -71,7 +71,7 @@ type open struct {
 	depth int // number of its inlined bodies at this line that contain the current record; more than 1 if it is inlined in itself
 }
 
-// of returns the entry of a callee, and adds it if it is missing.
+// of returns the entry of a callee in c. If there is none yet, it adds one with zero counts.
 func (c *callees) of(id afdo.SymbolID) *open {
 	if *c == nil {
 		*c = make(callees)
@@ -123,7 +123,7 @@ func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	return l, nil
 }
 
-// A reader reads the records of a unit's functions.
+// A reader goes through the records of all functions of a unit and adds their counts to lines.
 type reader struct {
 	unit      *afdo.Unit
 	functions map[afdo.SymbolID]*Function
@@ -131,7 +131,8 @@ type reader struct {
 	bodies    []body // the bodies that contain the current record, outermost first
 }
 
-// A body is the body of a function, or of an inlined copy of it.
+// A body is a function or an inlined copy of it, while the reader is between its first and its last
+// record.
 type body struct {
 	function *Function // nil if the function belongs to another unit
 	entry    *open     // its callee entry at the line where it is inlined; nil if it is not inlined, or inlined in a function of another unit
@@ -179,7 +180,8 @@ func (r *reader) record(l *afdo.Location) error {
 	return nil
 }
 
-// enter opens the body of an inlined function.
+// enter appends the body of an inlined function to r.bodies. line is the line of the call, and id
+// the function's symbol.
 func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	b := body{}
 	if line != nil {
@@ -355,7 +357,7 @@ func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, ea
 	return nil
 }
 
-// A Row is a line of the source with its counts.
+// A Row is a line of a source file as it is printed: its number, its text and its counts.
 type Row struct {
 	Number    int // line number, from 1
 	Text      string

@@ -218,7 +218,7 @@ summary = { total_count = 0, max_count = 0, max_fn_count = 0, num_counts = 0, nu
 	require.NoError(t, err)
 	assert.Equal(t, 2, beyond)
 
-	// A binary that has none of the functions says so.
+	// None of the functions is in the binary.
 	other := listing(t, open(t, gen.Encode(file(), false)), "a.c")
 	require.ErrorIs(t, other.Declare(t.Context(), binary), annotate.ErrNoDeclaration)
 }

@@ -118,7 +118,9 @@ func (p *Printer) functionName(f *Function) string {
 	return name
 }
 
-// Terminal colours for lines with more than a tenth of all samples, and with more than a hundredth.
+// Escape sequences for terminals. hot colours source lines that have more than a tenth of all
+// samples, and warm those that have more than a hundredth. faint is for remarks. plain ends a
+// colour.
 const (
 	hot   = "\x1b[1;31m"
 	warm  = "\x1b[33m"

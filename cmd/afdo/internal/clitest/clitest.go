@@ -41,7 +41,8 @@ func Exponential(levels int) string {
 	return name + "EvT_"
 }
 
-// Say returns a function that writes the text.
+// Say returns a function that writes text to its argument, for functions that expect such a
+// callback.
 func Say(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -49,7 +50,7 @@ func Say(text string) func(io.Writer) error {
 	}
 }
 
-// Files lists the names in a folder.
+// Files returns the names of the entries of a folder.
 func Files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -61,7 +62,7 @@ func Files(t *testing.T, dir string) []string {
 	return names
 }
 
-// RequireFile requires that a file has some text.
+// RequireFile fails the test unless the file has exactly the text want.
 func RequireFile(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)

@@ -94,7 +94,8 @@ type cacheFacts struct {
 	Sources []sourceFacts `json:"sources"` // sources whose last compile used the whole profile or none
 }
 
-// sourceFacts say how the last compile of a source used the profile, and why.
+// sourceFacts describe the last compile of a source: whether its slice had samples and, if not,
+// why.
 type sourceFacts struct {
 	File    string `json:"file"`
 	Outcome string `json:"outcome"`

@@ -298,7 +298,7 @@ func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.
 	return nil
 }
 
-// ExecFacts says how exec has run a command, in the form of its JSON.
+// ExecFacts is the JSON report of exec: which command it has run, with which slice.
 type ExecFacts struct {
 	Version   int            `json:"schema_version"`
 	Directory string         `json:"directory"`

@@ -205,7 +205,7 @@ func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 		}
 		return err
 	}
-	_, err := out.Kind.(*gcovkind.Kind).EncodeFormat(w, out.Format, part) // that an old format knows no files is no news here
+	_, err := out.Kind.(*gcovkind.Kind).EncodeFormat(w, out.Format, part) // no warning that version 2 has no units
 	return err
 }
 
@@ -219,7 +219,8 @@ const (
 	ofFileName   = "last of its name" // rule 6
 )
 
-// An item is one element of a slice for comparison: a symbol, the path of a file, or the summary.
+// An item is a part of a slice that slice --why compares with the same part of another slice: a
+// symbol, the path of a file, or the summary.
 type item struct {
 	rule string
 	text string // its data in the slice, for comparison
@@ -277,7 +278,9 @@ func differences(old, fresh map[string]item) (lines []string) {
 	return lines
 }
 
-// itemsOf returns the items of a slice by name. The name of a symbol contains the path of its unit.
+// itemsOf returns the parts of a slice for which slice --why gives reasons: its symbols, its paths
+// without symbols and its summary. The key is the text that is printed for the part. That of a
+// symbol contains the path of its unit.
 func itemsOf(p *profile.Profile) map[string]item {
 	items := make(map[string]item)
 	used := make(map[profile.UnitRef]bool)

@@ -208,7 +208,7 @@ type sliceAllState struct {
 	left    int      // commands without a slice
 }
 
-// do writes the slice of a job.
+// do makes the slice for a job and writes it into the output folder.
 func (a *sliceAllState) do(j job) error {
 	data, err := a.encoded(&j.command)
 	if err != nil {
@@ -345,7 +345,8 @@ func clangCutter(p *clangprofile.Profile, path string) cutter {
 	}
 }
 
-// countersFormat is the word of --to for GCC's files with counters of arcs.
+// countersFormat is the value of --to that selects .gcda files, in which GCC expects counts of
+// arcs.
 const countersFormat = "gcda"
 
 // sliceArcs infers the arc counters of all compiles of a build from a profile, writes them, and

@@ -115,7 +115,7 @@ type stepList struct {
 	began    time.Time
 }
 
-// show prints that tune begins a step.
+// show prints a line that names the step that tune begins.
 func (s *stepList) show(step tune.Step) {
 	if step.Number != s.step.Number {
 		s.finish()

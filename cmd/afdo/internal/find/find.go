@@ -139,10 +139,12 @@ func newSieve(typed string) *sieve {
 
 func trigram(p string) int { return ((int(p[0])*37+int(p[1]))*37 + int(p[2])) & (1<<12 - 1) }
 
-// mayMean reports whether a name can match what the user typed.
+// mayMean reports whether a mangled name may match what the user typed. Names for which it returns
+// false do not.
 func (s *sieve) mayMean(name string) bool { return strings.Contains(name, s.word) }
 
-// mayBeLike reports whether a name may be similar to what the user typed.
+// mayBeLike reports whether a mangled name may be similar enough to what the user typed to be
+// suggested.
 func (s *sieve) mayBeLike(name string) bool {
 	if s.left == 0 {
 		return false
@@ -160,8 +162,9 @@ func (s *sieve) mayBeLike(name string) bool {
 	return true
 }
 
-// spelledWord returns the longest word of a typed name that its mangled form must contain as well,
-// or "" if there is none.
+// spelledWord returns the longest word of what the user typed that is part of every mangled name
+// that matches. It returns "" if there is no such word. For example, the mangled form of
+// a::parse(int) contains "parse".
 func spelledWord(typed string) string {
 	longest := ""
 	for word := range strings.FieldsFuncSeq(typed, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) {
@@ -291,7 +294,8 @@ func Unqualified(typed string) string {
 	return last[strings.LastIndexByte(last, ' ')+1:] // without the type of the result
 }
 
-// A meaning collects the names that best match what the user typed.
+// A meaning collects those names of a profile that best match what the user typed. A better match
+// replaces all worse ones.
 type meaning struct {
 	typed string // what the user typed, after compact
 	fit   fit

@@ -27,7 +27,7 @@ type File struct {
 	unpaid int64       // decompressed bytes that the memory limit does not include yet
 }
 
-// Name returns the name for the file of a path in messages.
+// Name returns the name by which messages call the file of a path.
 func Name(path string) string {
 	if path == cli.Stdio {
 		return "standard input"
@@ -171,7 +171,7 @@ func (f *File) Close() {
 	}
 }
 
-// Wrap puts the name of the file before an error that names no file.
+// Wrap puts the name of the file before an error, unless the error names a file already.
 func (f *File) Wrap(err error) error { return Wrap(f.Name, err) }
 
 // Wrap puts the name of a file before an error, unless the error already names a file or is about

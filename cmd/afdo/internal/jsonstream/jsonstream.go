@@ -33,7 +33,7 @@ const (
 	VersionKey = "schema_version"
 )
 
-// A scope is an open object or array.
+// A scope is an object or array that was begun and has not been ended.
 type scope struct {
 	close byte // the bracket that ends it
 	begun bool // a member or item was written

@@ -127,7 +127,8 @@ func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group
 	return check.Fold(check.File(data, check.Options{Notes: noted, Index: gcovkind.IndexOptionsOf})), nil
 }
 
-// A problemPrinter prints problems as they are found, because a hostile file may have a million.
+// A problemPrinter prints the result of checking files: begin, the problems, and end for each file,
+// then finish. It prints problems as they are found, because a hostile file may have a million.
 type problemPrinter interface {
 	begin(file string)
 	problem(*problem)

@@ -383,8 +383,8 @@ func (r *diffReport) fill(text string) string {
 	return filled.String()
 }
 
-// alignedText says which units of the two profiles were taken as the same although their paths
-// differ, one line for each reason. It returns "" if there are none.
+// alignedText lists units of the two profiles that were taken as the same although their paths
+// differ. Each line has one reason. It returns "" if there are none.
 func alignedText(a profile.Alignment) string {
 	text := ""
 	for _, r := range a.Roots {
@@ -399,7 +399,7 @@ func alignedText(a profile.Alignment) string {
 	return text
 }
 
-// maxMoved is how many units with a changed path are listed.
+// maxMoved is the maximum number of units for which diff prints that their path has changed.
 const maxMoved = 5
 
 func rootText(r profile.AlignedRoot) string {

@@ -121,7 +121,7 @@ func filesBelow(folder string) ([]string, error) {
 			return err
 		}
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			files = append(files, path) // what cannot be read is told when it is opened
+			files = append(files, path) // opening it later reports if it cannot be read
 		}
 		return nil
 	})

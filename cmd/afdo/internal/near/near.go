@@ -42,7 +42,7 @@ func (n *Names) Add(name, key string) {
 	}
 }
 
-// New returns Names without candidates for a name that was not found.
+// New returns an empty list of suggestions for the name want, which was not found.
 func New(want string) *Names { return &Names{want: want} }
 
 // prune keeps the maxNear most similar candidates. Of equally similar ones, it keeps those that

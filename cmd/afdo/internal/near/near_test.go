@@ -34,7 +34,7 @@ func TestDistance(t *testing.T) {
 		{"Totl", "shop::Cart::total", 2, true},
 		{"Cart::totl", "shop::Cart::total", 2, true},
 		{"Totl", "shop::Cart::TotalOfAll", 3, true},
-		{"Tol", "shop::Cart::TaxOfAll", 0, false}, // of three letters, nothing tells
+		{"Tol", "shop::Cart::TaxOfAll", 0, false}, // three letters are too few
 		{"Totl", "shop::Totem::price", 3, true},   // "Tote" is as near
 		{"Totl", "shop::Cart::price", 0, false},
 		{strings.Repeat("x", maxEditLength+1), strings.Repeat("x", maxEditLength) + "y", 0, false},

@@ -397,8 +397,8 @@ type remembering struct {
 
 type rebaseSymbol struct{ unit, name string }
 
-// sourcesFacts says for how many functions hashes of source lines were stored, and why not for
-// others.
+// sourcesFacts describe for how many functions hashes of source lines were stored, and which source
+// files are the reason that other functions have none.
 type sourcesFacts struct {
 	Functions int      `json:"functions"` // functions with samples
 	Known     int      `json:"known"`     // functions with hashes of their source lines

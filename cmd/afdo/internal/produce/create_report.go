@@ -221,7 +221,7 @@ func readers(format string) string {
 	return "; no GCC reads " + format + " itself yet: compile behind afdo exec, or use --to v2 (GCC 12 to 15) or --to v3 (GCC 16)"
 }
 
-// QualityFacts say how reliable the counts of a profile are.
+// QualityFacts describe how reliable the counts of a profile are, in the form of their JSON.
 type QualityFacts struct {
 	Verdict           string          `json:"verdict"`
 	Density           float64         `json:"density"`

@@ -196,8 +196,9 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 // recording is written.
 const spoolName = ".afdo-record-"
 
-// aboutSpool converts an error about the temporary file with the records to one about the
-// recording, whose path the user knows.
+// aboutSpool converts an error about the temporary file that holds the records during a recording.
+// The error that it returns names the recording instead, because that is the path that the user has
+// given.
 func aboutSpool(op, path string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
 		return &fs.PathError{Op: op, Path: path, Err: at.Err}

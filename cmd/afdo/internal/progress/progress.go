@@ -115,7 +115,7 @@ func (p *Line) show(line string) {
 	if p.shown == 0 && width == 0 {
 		return
 	}
-	// Blanks rather than an escape sequence: every terminal knows them.
+	// Blanks overwrite the rest of the old line on terminals without escape sequences, too.
 	blank := strings.Repeat(" ", max(0, p.shown-width))
 	fmt.Fprintf(p.w, "\r%s%s\r%s", line, blank, line)
 	p.shown = width

@@ -39,7 +39,7 @@ type Options struct {
 	Before       *profile.Profile
 	BeforeSource string
 
-	// Explained says how compilers have used the profile, or is nil if that is not known.
+	// Explained describes how compilers have used the profile. It is nil if that is not known.
 	Explained *Explained
 
 	Functions int // maximum number of functions to list, the hottest ones
@@ -48,7 +48,8 @@ type Options struct {
 	Calls     int // maximum number of calls
 	Lines     int // maximum number of source lines
 
-	// Locate, if not nil, sets the line numbers and texts of those lines whose source it finds.
+	// Locate, if not nil, finds the source of lines that are given as offsets. It sets the number
+	// and text of each line that it finds.
 	Locate func([]Line) error
 
 	Name  func(string) string // returns the name to show for a symbol; nil leaves names unchanged

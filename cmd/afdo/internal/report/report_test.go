@@ -355,7 +355,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	}
 }
 
-// clean returns a name as a browser shows it: clipped, and with NUL replaced.
+// clean returns a name as the page shows it: shortened by clip, and with U+FFFD for NUL.
 func clean(name string) string { return strings.ReplaceAll(clip(name), "\x00", "\uFFFD") }
 
 func TestClip(t *testing.T) {

@@ -114,7 +114,7 @@ func (f *FormatFlag) Set(name string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns the word that stands for the value of the flag in the help.
 func (f *FormatFlag) Type() string { return "FORMAT" }
 
 // WrittenFacts is the JSON report on a file that a verb has written.

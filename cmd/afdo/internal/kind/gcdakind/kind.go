@@ -21,16 +21,17 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Kind is .gcda files.
+// Kind implements the verbs for .gcda files, in which programs that were instrumented by GCC store
+// their counters.
 type Kind struct{ notes NotesFlag }
 
-// Name is "GCC counter file".
+// Name returns "GCC counter file".
 func (k *Kind) Name() string { return "GCC counter file" }
 
-// Takes takes .gcda files.
+// Takes reports whether a format is that of .gcda files.
 func (k *Kind) Takes(f anyprof.Format) bool { return f == anyprof.GCDA }
 
-// Formats are gcda.
+// Formats returns the only format, gcda.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{{Name: "gcda", About: "counters of GCC's -fprofile-generate, the sum of such files", Extensions: []string{".gcda"}}}
 }

@@ -32,13 +32,13 @@ type Kind struct {
 	NoEvidence bool // --no-evidence
 }
 
-// Name is "GCOV profile".
+// Name returns "GCOV profile".
 func (k *Kind) Name() string { return "GCOV profile" }
 
 // Takes reports whether a format is one of GCC's sample profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.GCOV() }
 
-// Formats are v4, v4c, v3, v2 and text.
+// Formats returns v4, v4c, v3, v2 and text.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
 		{Name: "v4", About: "GCOV version 4", Extensions: []string{".v4"}},
@@ -258,7 +258,7 @@ func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 	return afdo.OpenBytes(file.Bytes())
 }
 
-// IndexOptionsOf returns the options of an index for a file.
+// IndexOptionsOf returns the options with which the index of a version 4 file is made.
 func IndexOptionsOf(r *afdo.Reader) (*index.Options, error) {
 	p, err := slice.FromReader(r)
 	if err != nil {

@@ -190,7 +190,7 @@ func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	return x.Has(kind), nil
 }
 
-// named returns all symbols with a name.
+// named returns all symbols of a program that have a name.
 func named(p *index.Program, name string) (symbols []afdo.Symbol, err error) {
 	for s, err := range p.Named(name) {
 		if err != nil {
@@ -295,7 +295,7 @@ func (j *unitJSON) unit(u *afdo.Unit) error {
 	return nil
 }
 
-// only writes a unit with one of its symbols.
+// only writes the unit of a symbol with this symbol alone.
 func (j *unitJSON) only(s afdo.Symbol) error {
 	j.head(s.Unit())
 	if err := j.walker.symbol(s, j.symbol); err != nil {
@@ -388,7 +388,7 @@ func (j *unitJSON) locations(f *function) (samples uint64, err error) {
 	return samples, f.Err()
 }
 
-// enter begins the JSON object of an inlined body.
+// enter begins the JSON object of an inlined body. l is the record of the inlined call.
 func (j *unitJSON) enter(l *afdo.Location) error {
 	j.Object("inlined")
 	if err := j.callee(l.Callee); err != nil {

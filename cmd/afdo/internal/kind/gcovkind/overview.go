@@ -190,13 +190,13 @@ func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	return samples
 }
 
-// Bits in an overview for the extensions that the file contains.
+// Bits of a number in an overview that records which of these extensions the file contains.
 const (
 	hasSources  = 1
 	hasEvidence = 2
 )
 
-// encode encodes the overview.
+// encode returns the overview in the form in which it is stored in an index.
 func (m *overviewMaker) encode() []byte {
 	e := wire.Encoder{Compact: true}
 	m.o.tally.encode(&e)

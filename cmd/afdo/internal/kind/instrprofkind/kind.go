@@ -26,13 +26,13 @@ type Kind struct {
 	binary      kind.BinaryFlag
 }
 
-// Name is "instrumentation profile".
+// Name returns "instrumentation profile".
 func (k *Kind) Name() string { return "instrumentation profile" }
 
 // Takes reports whether a format is one of instrumentation profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Instr() }
 
-// Formats are profdata and proftext.
+// Formats returns profdata and proftext.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
 		{Name: formatIndexed, About: "LLVM's indexed instrumentation profile", Extensions: []string{".profdata"}},

@@ -142,7 +142,7 @@ type RecordFacts struct {
 	Values   map[string][][]ValueFact `json:"values,omitempty"` // for each value kind, the values at each profiled place in the function
 }
 
-// pseudo are the words for pseudo counts, which say that a function is hot or warm without
+// pseudo are the names of pseudo counts. A pseudo count marks a function as hot or warm in place of
 // counters.
 var pseudo = map[uint64]string{instrprof.PseudoHot: "hot", instrprof.PseudoWarm: "warm"}
 

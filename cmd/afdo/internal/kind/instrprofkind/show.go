@@ -116,7 +116,8 @@ func (s *ShowFacts) indexed(f *input.File) error {
 	return errors.Join(idsErr, namesErr, tracesErr, err)
 }
 
-// other sets the facts about a raw file or a text from its content.
+// other sets the facts about a file that is not indexed: a raw file or a text. It reads all of the
+// file.
 func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
 	p, err := k.load(e, f)
 	if err != nil {

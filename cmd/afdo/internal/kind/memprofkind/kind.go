@@ -37,7 +37,7 @@ type Kind struct {
 	binary  kind.BinaryFlag
 }
 
-// Name is "memory profile".
+// Name returns "memory profile".
 func (k *Kind) Name() string { return "memory profile" }
 
 // Names of the formats that --to takes.
@@ -46,7 +46,7 @@ const (
 	formatYAML    = "yaml"
 )
 
-// Formats are memprof and yaml.
+// Formats returns memprof and yaml.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
 		{Name: formatIndexed, About: "LLVM's indexed profile with a MemProf section", Extensions: []string{".memprof"}},

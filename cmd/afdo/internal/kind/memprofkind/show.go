@@ -406,7 +406,7 @@ func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, er
 	return q, nil
 }
 
-// An outermost collects the call stacks that begin with one function.
+// An outermost collects the call stacks that have the same outermost function.
 type outermost struct {
 	body  profile.Body
 	calls uint64
@@ -430,8 +430,8 @@ func (o *outermost) add(stack []memprof.Frame, b *memprof.Block, symbol func(mem
 	}
 }
 
-// heapTypes are the types of a stack's values. pprof knows the first and the last from Go's heap
-// profiles.
+// heapTypes are the types of the values of a call stack in a heap profile. Go's heap profiles have
+// the first and the last too, so pprof knows these.
 var heapTypes = []pprofile.ValueType{{Name: "alloc_objects", Unit: "count"}, {Name: "lifetime", Unit: "milliseconds"}, {Name: "alloc_space", Unit: "bytes"}}
 
 // Pprof writes allocation stacks as a heap profile.

@@ -115,7 +115,8 @@ func (r *remarks) tell(e *cli.Env) {
 	}
 }
 
-// write trims a profile as the flags say and writes it. It returns the remarks to print.
+// write removes from a profile what the flags of package trim select, and writes the rest. It
+// returns the remarks to print.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim.Flags) (notes remarks, err error) {
 	notes.format = out.Format.Name
 	var before, after string

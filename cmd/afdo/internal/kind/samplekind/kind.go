@@ -40,13 +40,13 @@ const (
 	binary     = "binary"
 )
 
-// Name is "LLVM sample profile".
+// Name returns "LLVM sample profile".
 func (k *Kind) Name() string { return "LLVM sample profile" }
 
 // Takes reports whether a format is one of LLVM's sample profiles.
 func (k *Kind) Takes(f anyprof.Format) bool { return f.Sample() }
 
-// Formats are extbinary, sampletext and binary.
+// Formats returns extbinary, sampletext and binary.
 func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{
 		{Name: extBinary, About: "LLVM sample profile, what clang reads fastest", Aliases: []string{"clang"}, Extensions: []string{".extbinary"}},
@@ -116,7 +116,7 @@ func (o *opened) whole() (*sampleprof.Profile, error) {
 	return sampleprof.Read(o.reader)
 }
 
-// account checks the sections that [opened.whole] does not read.
+// account checks those sections of the file that [opened.whole] does not read.
 func (o *opened) account() error {
 	if o.reader == nil {
 		return nil

@@ -279,7 +279,8 @@ func (j *functionJSON) count(records []sampleprof.Record, i, end int) int {
 	return i
 }
 
-// inlined begins the next inlined body of the body top.
+// inlined begins the JSON object of the next function that is inlined in the body top. records are
+// those of the outermost function.
 func (j *functionJSON) inlined(records []sampleprof.Record, top *jsonBody) {
 	if !top.calls {
 		j.Array("callsites")

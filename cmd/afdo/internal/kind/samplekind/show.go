@@ -45,7 +45,7 @@ type Facts struct {
 	MaxDepth   int    `json:"max_inline_depth"`
 }
 
-// SectionFacts describes a section of a binary file.
+// SectionFacts describes a section of an extbinary file, in the form of its JSON.
 type SectionFacts struct {
 	Type   string   `json:"type"`
 	Flags  []string `json:"flags"`
