@@ -14,9 +14,9 @@ import (
 
 // Options configure a check. The zero Options are the default.
 type Options struct {
-	// Index returns the options of an index for the file. If the file has no other errors, the
-	// parts of its index that depend on schemes are compared with these options, see [index.Check].
-	// If Index is nil, they are not compared.
+	// Index returns the options with which the file's index should have been written. If the file
+	// has no other errors, the parts of the index that depend on these options are compared with
+	// them, see [index.Check]. If Index is nil, these parts are not compared.
 	Index func(*afdo.Reader) (*index.Options, error)
 
 	// Notes are the contents of the .gcno file of a .gcda file, with which its functions are

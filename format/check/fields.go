@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A fields decodes the fields of a section, and has the section for errors.
+// A fields decodes the fields of one section. Its errors name the section.
 type fields struct {
 	sec afdo.Section
 	wire.Fields

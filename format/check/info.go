@@ -59,7 +59,8 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 	return open
 }
 
-// location checks the record of a location at pos, and the call targets after it.
+// location checks the record of a location, which begins at pos, and the call targets after it. It
+// reports the first overlong varint of the section, and sets *overlong then.
 func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool) {
 	switch l.Type {
 	case wire.Zero, wire.Normal, wire.Wide:
@@ -83,9 +84,9 @@ func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool)
 	}
 }
 
-// leastLocation returns how many bytes a record of a compact section takes at least, where each
-// number is a varint, without its call targets. A record that is longer has a varint with needless
-// bytes.
+// leastLocation returns the smallest number of bytes that can encode the record of a location in a
+// compact section, without its call targets. Each number in such a record is a varint. A longer
+// record contains a varint with needless bytes.
 func leastLocation(l *wire.Location) int {
 	least := 1 + wire.VarintLen(l.Line)
 	if l.Flagged {

@@ -35,8 +35,8 @@ func sources(r *afdo.Reader) error {
 	return nil
 }
 
-// evidence reads the section with the counts of machine code, if the file has one, and checks that
-// its numbers fit together.
+// evidence checks the section with the counts of machine code, if the file has one: its numbers
+// must be consistent with each other.
 func evidence(r *afdo.Reader) error {
 	t, err := profile.ReadEvidence(r)
 	if errors.Is(err, afdo.ErrNotFound) {
@@ -48,7 +48,8 @@ func evidence(r *afdo.Reader) error {
 	return t.Check()
 }
 
-// marksFault returns an error if the marks of a symbol are invalid.
+// marksFault returns an error if the marks of a symbol, which describe its source lines, cannot be
+// right: the unit has no such symbol, or no sample of the symbol lies on a line with a mark.
 func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
 	symbol, err := u.SymbolByID(id)
 	if errors.Is(err, afdo.ErrNotFound) {

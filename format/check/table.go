@@ -73,8 +73,8 @@ func (t *table) fault(k *checker, pos int, format string, args ...any) {
 	k.fault(faultAt(header, pos, afdo.ErrHeader, format, args...))
 }
 
-// rank finds the summary and file names sections, and reports sections that overlap the header or
-// each other.
+// rank records which sections are the summary and the file names, and reports sections that overlap
+// the header or each other.
 func (t *table) rank(k *checker) {
 	before := extent{0, t.end, 0} // the section so far that ends last
 	for i, e := range t.sections {

@@ -34,8 +34,8 @@ func (s *symbolIDs) add(id uint32, names afdo.Section, pos int) {
 	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
 }
 
-// lose records that some symbols with IDs from start to end could not be read, so has must accept
-// these IDs.
+// lose records that symbols with IDs from start to end-1 could not be read. mayHave then returns
+// true for these IDs.
 func (s *symbolIDs) lose(start, end uint32) {
 	if start < end {
 		s.lost = append(s.lost, idRange{start, end - 1})

@@ -139,7 +139,8 @@ func (k *checker) run() {
 	}
 }
 
-// extension calls check with a Reader of the file.
+// extension runs the check of a section that the RFC does not define. Such a check needs a Reader
+// of the file.
 func (k *checker) extension(check func(*afdo.Reader) error) error {
 	r, err := afdo.OpenBytes(k.data)
 	if err != nil {
@@ -204,8 +205,9 @@ func (k *checker) end(f *fields) bool {
 	return f.Err == nil
 }
 
-// overlong searches for varints that are longer than necessary. least is the minimum size of the
-// values read since pos.
+// overlong reports a varint that is longer than necessary among the values read since pos, unless
+// *found is set; it then sets *found. least is the smallest number of bytes that can encode these
+// values.
 func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 	if f.Compact && f.Err == nil && f.Pos-pos > least && !*found {
 		*found = true

@@ -24,7 +24,7 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		p, err := ParseBytes(data)
 		if err != nil {
-			yield(fault.Problem{Err: faultOf(err)})
+			yield(fault.Problem{Err: err})
 			return
 		}
 		h, _ := DecodeHeader(data) // ParseBytes has decoded it before
@@ -42,19 +42,6 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 			}
 		})
 	}
-}
-
-// faultOf converts an error of ParseBytes to a FormatError, which has a position if that is known.
-func faultOf(err error) *fault.FormatError {
-	var e *fault.FormatError
-	var version *fault.VersionError
-	switch {
-	case errors.As(err, &e):
-		return e
-	case errors.As(err, &version):
-		return faultAt(4, fault.ErrVersion, "version %d, want 2 or 3", version.Version)
-	}
-	return faultAt(-1, err, "")
 }
 
 // figureAt returns the file offset of a field in the summary. which counts the fields before the

@@ -13,6 +13,7 @@ import (
 // every parts-th shard, starting with shard index. The zero part selects all functions.
 type part struct{ index, parts int }
 
+// has reports whether the part selects the functions whose name has the given hash.
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
 
 // first reports whether p is the first part of a profile, or all of it. Data that belongs

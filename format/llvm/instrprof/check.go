@@ -30,6 +30,7 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 	}
 }
 
+// A checker checks an indexed file for [Reader.Check].
 type checker struct {
 	r          *Reader
 	yield      func(fault.Problem) bool

@@ -92,6 +92,7 @@ func MergeFiles(inputs []Input, o MergeOptions) (*Profile, []Mismatch, error) {
 	return m.p, m.mismatches(), nil
 }
 
+// A merger holds the state of one call of MergeFiles, which its goroutines share.
 type merger struct {
 	inputs  []Input
 	o       MergeOptions
@@ -101,6 +102,8 @@ type merger struct {
 	failed  atomic.Int64 // index of the first file with an error, or the number of files
 }
 
+// A mergeWorker holds the results of one goroutine of a merge: the mismatches that it found, and
+// the error that ended it with the index of the file.
 type mergeWorker struct {
 	mismatches []Mismatch
 	err        error

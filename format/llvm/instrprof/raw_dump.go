@@ -211,6 +211,7 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 // never reports whether a time stamp means that the function was not called.
 func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
+// A stamped is a function and the time of its first call.
 type stamped struct{ stamp, nameHash uint64 }
 
 // trace returns the functions that were called, in the order of their first calls, with weight 1.

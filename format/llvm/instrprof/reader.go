@@ -124,8 +124,8 @@ func (r *Reader) CSSummary() *Summary { return r.cs }
 
 // Summarize computes the summaries of the plain and of the context-sensitive records. cs is nil if
 // the file lacks the flag [ContextSensitive]. Then plain, unlike LLVM's summary, includes functions
-// whose hash happens to have the bit of context-sensitive records. For each summary, Summarize
-// reads the file once, or twice if it has more than 4,096 counters.
+// whose hash happens to have the bit of context-sensitive records. Summarize reads the file twice
+// for each summary.
 func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	flags := r.header.Flags
 	plain = r.summarize(func(hash uint64) bool { return !flags.contextSensitive(hash) }, &err)

@@ -68,6 +68,7 @@ const (
 
 func (p *Profile) shard(nameHash uint64) *shard { return &p.shards[shardOf(nameHash)] }
 
+// shardOf returns the index of the shard for functions whose name has the given hash.
 func shardOf(nameHash uint64) int { return int(nameHash >> 61) }
 
 func (s *shard) at(i int32) *profileFunction { return &s.chunks[i/functionChunk][i%functionChunk] }

@@ -80,29 +80,22 @@ func (s *Summary) append(p []byte) []byte {
 }
 
 // summarize returns the summary of the counters that each yields: each calls count for the counters
-// of every function. summarize calls each once, or twice if there are many counters.
+// of every function. summarize calls each twice.
 func summarize(each func(count func(Counters))) *Summary {
-	t := &tally{}
+	t := &tally{buckets: make([]bucket, numBuckets), opened: map[int][]uint64{}}
 	each(t.add)
-	if t.many != nil {
-		t.openBuckets()
-		each(t.addAgain)
-	}
+	t.openBuckets()
+	each(t.addAgain)
 	return t.summary()
 }
 
-// fewCounts is the maximum number of counts that are all kept and sorted. If there are more, only
-// those near the cutoffs are kept.
-const fewCounts = 4096
-
-// A tally counts how often each counter value occurs, for a summary. If there are many counters, a
-// first pass groups their values in buckets. A second pass then collects the values in those
-// buckets that contain a cutoff of the summary.
+// A tally counts how often each counter value occurs, for a summary. A first pass groups the values
+// in buckets. A second pass then collects the values in those buckets that contain a cutoff of the
+// summary, so that only these take memory.
 type tally struct {
-	s      Summary
-	few    []uint64         // all counts, as long as there are few
-	many   []bucket         // once there are many, buckets by size of the count
-	opened map[int][]uint64 // second pass: the counts of each bucket that contains a cutoff
+	s       Summary
+	buckets []bucket         // by size of the count
+	opened  map[int][]uint64 // second pass: the counts of each bucket that contains a cutoff
 }
 
 type bucket struct{ n, sum uint64 }
@@ -140,38 +133,22 @@ func (t *tally) add(c Counters) {
 		}
 		t.s.NumCounts++
 		t.s.TotalCount += n
-		t.count(n)
+		b := &t.buckets[bucketOf(n)]
+		b.n++
+		b.sum += n
 	}
-}
-
-func (t *tally) count(n uint64) {
-	if t.many == nil {
-		if t.few = append(t.few, n); len(t.few) <= fewCounts {
-			return
-		}
-		t.many = make([]bucket, numBuckets)
-		for _, n := range t.few {
-			t.count(n)
-		}
-		t.few = nil
-		return
-	}
-	b := &t.many[bucketOf(n)]
-	b.n++
-	b.sum += n
 }
 
 // openBuckets finds the buckets that contain a cutoff of the summary, for addAgain to collect their
 // values.
 func (t *tally) openBuckets() {
-	t.opened = map[int][]uint64{}
-	i, sum := len(t.many), uint64(0)
+	i, sum := len(t.buckets), uint64(0)
 	for _, cutoff := range summary.Cutoffs {
 		for wanted := summary.Share(t.s.TotalCount, cutoff); sum < wanted && i > 0; {
-			if i--; t.many[i].n > 0 && sum+t.many[i].sum >= wanted && i >= exactCounts {
+			if i--; t.buckets[i].n > 0 && sum+t.buckets[i].sum >= wanted && i >= exactCounts {
 				t.opened[i] = []uint64{}
 			}
-			sum += t.many[i].sum
+			sum += t.buckets[i].sum
 		}
 	}
 }
@@ -199,10 +176,7 @@ func (t *tally) addAgain(c Counters) {
 // bucket.
 func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	return func(yield func(uint64, bucket) bool) {
-		if !eachGroup(t.few, yield) {
-			return
-		}
-		for i, b := range slices.Backward(t.many) {
+		for i, b := range slices.Backward(t.buckets) {
 			if list, ok := t.opened[i]; ok {
 				if !eachGroup(list, yield) {
 					return

@@ -179,6 +179,7 @@ func (v Values) without(kind ValueKind) []byte {
 	return v.append(nil, sameValue)
 }
 
+// sameValue is for Values.append: it leaves a value unchanged.
 func sameValue(_ ValueKind, v uint64) uint64 { return v }
 
 // append appends value data in the form of indexed files, by ascending kind. It replaces each value

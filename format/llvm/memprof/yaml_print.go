@@ -91,7 +91,8 @@ func (p *printer) comment(label string, v uint64) {
 	p.text("#   " + label + ": " + strconv.FormatUint(v, 10) + "\n")
 }
 
-// key starts a line with a key, indented as given, whose value follows on the same line.
+// key starts a line with the given indentation and a key. The value of the key follows on the same
+// line.
 func (p *printer) key(indent, key string) {
 	p.line = append(append(append(p.line[:0], indent...), key...), ':')
 	for n := len(key) + 1; n < valueColumn; n++ {
