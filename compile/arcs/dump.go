@@ -74,9 +74,9 @@ type step struct {
 	from, to uint32
 }
 
-// maxLine is the number of bytes that are read of a line. Longer lines are initialisers, and the
-// cases of very large switches, whose ends are not needed.
-const maxLine = 1 << 20
+// maxLine limits the length of a line in bytes. Long lines are initialisers, and the cases of very
+// large switches.
+const maxLine = 1 << 28
 
 // maxBlock is the largest number of a block that is accepted. GCC's own limit is lower.
 const maxBlock = 1 << 24
@@ -88,15 +88,10 @@ const maxBlock = 1 << 24
 func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 	d := &dump{files: make(map[string]uint32), functions: make(map[string]*body), names: make(map[string]string)}
 	p := dumpParser{dump: d, paths: make(map[string]uint32)}
-	in := bufio.NewReaderSize(r, 1<<16)
-	for {
-		line, err := readLine(in)
-		if err == io.EOF {
-			return d, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 1<<16), maxLine)
+	for in.Scan() {
+		line := in.Bytes()
 		if header, ok := bytes.CutPrefix(line, []byte(";; Function ")); ok {
 			p.begin(header, blocks)
 		} else if p.body != nil {
@@ -105,21 +100,7 @@ func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 			p.profiled(statement)
 		}
 	}
-}
-
-// readLine returns the beginning of the next line, at most maxLine bytes of it.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	line, more, err := in.ReadLine()
-	if !more || err != nil {
-		return line, err
-	}
-	line = bytes.Clone(line)
-	for more && err == nil {
-		var rest []byte
-		rest, more, err = in.ReadLine()
-		line = append(line, rest[:min(len(rest), maxLine-len(line))]...)
-	}
-	return line, err
+	return d, in.Err()
 }
 
 // A dumpParser reads a dump line by line.

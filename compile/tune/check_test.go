@@ -110,7 +110,7 @@ func TestConfiguredFolders(t *testing.T) {
 			"NOTHING:PATH=LIB-NOTFOUND\nPREFIX:PATH=TREE/in\nprog_BINARY_DIR:STATIC=TREE/out\nCMAKE_GENERATOR:INTERNAL=Ninja\nCMAKE_HOME_DIRECTORY:INTERNAL=TREE/src\n",
 		"elsewhere/CMakeCache.txt":       "CMAKE_HOME_DIRECTORY:INTERNAL=/usr/src/other\n",
 		"mes/meson-private/cmd_line.txt": "[options]\nbuildtype = release\nx = TREE/in\n\n[properties]\nnative_file = []\n",
-		"mes/build.ninja":                "rule other\n command = a b c d e f\n\nrule REGENERATE_BUILD\n command = /usr/bin/meson --internal regenerate TREE .\n generator = 1\n",
+		"mes/meson-info/meson-info.json": `{"meson_version": {"full": "1.0.1"}, "directories": {"source": "TREE", "build": "TREE/mes", "info": "meson-info"}}`,
 	} {
 		path := filepath.Join(o.Tree, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))

@@ -1,13 +1,12 @@
 package tune
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/files"
@@ -97,12 +96,9 @@ func (t *tuning) ofMeson(path string) (configured, bool) {
 	if err != nil {
 		return configured{}, false
 	}
-	source, err := mesonSource(filepath.Join(folder, "build.ninja"))
+	source, err := mesonSource(folder)
 	if err != nil {
 		return configured{}, false
-	}
-	if !filepath.IsAbs(source) {
-		source = filepath.Join(folder, source)
 	}
 	c, ok := t.folderOf(folder, source)
 	c.meson = true
@@ -120,24 +116,16 @@ func (t *tuning) ofMeson(path string) (configured, bool) {
 	return c, ok
 }
 
-// mesonSource finds the source folder in Meson's build.ninja: the command of the rule
-// REGENERATE_BUILD ends with the source folder and the build folder.
-func mesonSource(path string) (string, error) {
-	f, _, err := files.Open(path)
+// mesonSource returns the absolute path of the source folder of a build folder, which Meson has
+// written to meson-info.json.
+func mesonSource(folder string) (string, error) {
+	var info struct{ Directories struct{ Source string } }
+	data, err := files.ReadFile(filepath.Join(folder, "meson-info", "meson-info.json"), maxOwn)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for regenerate := false; lines.Scan(); {
-		words := strings.Fields(lines.Text())
-		regenerate = regenerate || slices.Equal(words, []string{"rule", "REGENERATE_BUILD"})
-		if regenerate && len(words) > 4 && words[0] == "command" {
-			return strings.Trim(words[len(words)-2], "'"), nil
-		}
-	}
-	return "", fs.ErrNotExist
+	err = json.Unmarshal(data, &info)
+	return info.Directories.Source, err
 }
 
 // configureAgain removes the configured build folders from a copy of the tree, and configures them
