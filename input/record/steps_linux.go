@@ -180,11 +180,7 @@ func (s *sink) takeStep(record []byte) error {
 	if binary.NativeEndian.Uint32(record) != unix.PERF_RECORD_MMAP2 {
 		return s.take(record)
 	}
-	decoder, err := perfdata.NewWriter(io.Discard, steps.Head())
-	if err != nil {
-		return err
-	}
-	decoded, err := decoder.Copy(record)
+	decoded, err := s.writer.Decode(record)
 	if err != nil {
 		return err
 	}

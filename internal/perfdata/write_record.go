@@ -27,11 +27,20 @@ func NewWriter(to io.Writer, head *Head) (*Writer, error) {
 	return w, nil
 }
 
-// Copy writes a record of the kernel unchanged. It returns the decoded record, or nil for a type
-// that [Reader] ignores. The result is valid until the next call. A record that a Reader would
-// reject is not written; the error is then an afdo.FormatError whose offset counts from the first
-// record written.
+// Copy writes a record of the kernel unchanged. It returns the decoded record, as Decode does. It
+// does not write a record that Decode refuses.
 func (w *Writer) Copy(record []byte) (Record, error) {
+	decoded, err := w.Decode(record)
+	if err != nil {
+		return nil, err
+	}
+	return decoded, w.write(record)
+}
+
+// Decode decodes a record of the kernel without writing it. It returns nil for a type that [Reader]
+// ignores. The result is valid until the next call. For a record that a Reader would refuse, the
+// error is an afdo.FormatError whose offset counts from the first record written.
+func (w *Writer) Decode(record []byte) (Record, error) {
 	c := newCursor(record, nativeBig)
 	raw := rawRecord{kind: c.Uint32(field), misc: c.Uint16(field), offset: w.offset}
 	if size := int(c.Uint16(field)); c.Err != nil || size != len(record) {
@@ -41,11 +50,7 @@ func (w *Writer) Copy(record []byte) (Record, error) {
 		return nil, faultAt(w.offset, ErrRecord, "a record of type %d, which no kernel makes", raw.kind)
 	}
 	raw.data = c.left()
-	decoded, err := w.reader.decode(raw)
-	if err != nil {
-		return nil, err
-	}
-	return decoded, w.write(record)
+	return w.reader.decode(raw)
 }
 
 // Write writes a record created by the recorder: a *[Sample], *[Mmap], *[Comm], *[Fork], *[Exit] or

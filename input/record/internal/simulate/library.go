@@ -11,9 +11,9 @@ import (
 // stopped.
 const maxString = 1 << 16
 
-// library has functions of the C library that use instructions of the newest processors. Their
-// effect is known, so their code need not be simulated. Each function here gets the first three
-// arguments of the call and returns its result.
+// library contains functions of the C library that use instructions of the newest processors. Their
+// effect is known, so the simulation computes it without simulating their code. Each function here
+// gets the first three arguments of the call and returns the result of the call.
 var library = map[string]func(c *call, a, b, n uint64) uint64{
 	"memcpy": copyMemory, "memmove": copyMemory, "mempcpy": func(c *call, a, b, n uint64) uint64 { return copyMemory(c, a, b, n) + n },
 	"memset": func(c *call, a, b, n uint64) uint64 {

@@ -30,7 +30,7 @@ func statusField(pid int, name string) string {
 // isFiltered reports whether a thread has a seccomp filter, which may allow few system calls.
 func isFiltered(tid int) bool { return statusField(tid, "Seccomp") == "2" }
 
-// An activity is what a thread does at a moment, as /proc shows it.
+// An activity describes what a thread does when its file stat in /proc is read.
 type activity struct {
 	running bool // it executes, or waits for a processor
 	cpu     int  // processor on which it executed last

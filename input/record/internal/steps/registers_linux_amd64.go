@@ -70,7 +70,8 @@ const (
 	sizeXSAVE  = 4096
 )
 
-// otherRegisters is a buffer for the registers of a thread that type registers does not contain.
+// otherRegisters is a buffer for the vector registers of a thread, which type registers does not
+// contain.
 type otherRegisters struct {
 	vectors [sizeXSAVE]byte
 	upper   int // offset of vector registers 16 to 31 in what XSAVE stores; 0: not known yet

@@ -76,7 +76,8 @@ func keepCall(int) {}
 // made one.
 func (r *registers) endsFault(c *processor) bool { return c.TouchesZeros() }
 
-// otherRegisters is a buffer for the registers of a thread that type registers does not contain.
+// otherRegisters is a buffer for registers of a thread that type registers does not contain: vector
+// registers, the mask of signed addresses and the thread pointer.
 type otherRegisters struct {
 	vectors struct {
 		v            [32]arm64.Vector

@@ -34,8 +34,9 @@ const (
 	// hitShare is the weight of the latest moment in the moving average schedule.hits.
 	hitShare = 0.02
 
-	// minHits limits how much more frequent moments become if few of them lead to a burst: four
-	// times at most. Looking for a running thread takes some 100 us of the tracer's processor time.
+	// minHits limits how much more often the tracer looks for a running thread if few attempts lead
+	// to a burst: at most four times as often. An attempt takes about 100 us of the tracer's
+	// processor time.
 	minHits = 0.25
 
 	// minDistance is the shortest time between two moments, in nanoseconds.
@@ -69,7 +70,8 @@ func (s *schedule) ran(now int64, hit float64) {
 // charge charges the cost of a stop outside of bursts to the budget, in nanoseconds.
 func (s *schedule) charge(cost float64) { s.other += cost }
 
-// plan chooses the random time of the next moment.
+// plan chooses the time of the next moment at random. The mean distance follows from the cost of a
+// burst and the budget.
 func (s *schedule) plan(now int64) {
 	s.last = now
 	mean := s.cost / s.overhead * max(minHits, s.hits)

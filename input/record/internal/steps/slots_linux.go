@@ -21,7 +21,8 @@ type slotCache map[fileID]*slotTable
 // maxSlotTables limits the number of tables in the cache. Each takes some kilobytes.
 const maxSlotTables = 1000
 
-// of returns the slot table of a mapping's file, which is empty if the file cannot be read.
+// of returns the slot table of the file that a mapping contains. The table is empty if the file
+// cannot be read.
 func (c slotCache) of(m *mapping) *slotTable {
 	if t := c[m.file]; t != nil {
 		return t
@@ -88,7 +89,7 @@ func readSlots(path string) *slotTable {
 // with that of any symbol, or with the result of a function that selects a variant.
 type relocationKinds struct{ slot, symbol, resolver uint32 }
 
-// relocations has the kinds of relocations of each machine.
+// relocations contains, for each machine, the kinds of relocations that fill a slot.
 var relocations = map[elf.Machine]relocationKinds{
 	elf.EM_X86_64:  {uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_IRELATIVE)},
 	elf.EM_AARCH64: {uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_IRELATIVE)},

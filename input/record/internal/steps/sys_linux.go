@@ -58,8 +58,8 @@ func wait(flags int) (tid int, status unix.WaitStatus, err error) {
 // wakeSignal interrupts the tracer's wait.
 const wakeSignal = unix.SIGUSR1
 
-// makeInterrupting lets a signal that Go handles interrupt system calls, which Go otherwise has the
-// kernel restart.
+// makeInterrupting changes a signal that Go handles, so that the signal interrupts a system call.
+// By default, the kernel restarts the system call after the signal.
 func makeInterrupting(signal int) error {
 	var action struct {
 		handler, flags, restorer uintptr

@@ -48,7 +48,7 @@ type known struct {
 	path                  string
 }
 
-// add adds a thread that has just been attached.
+// add adds a thread, to which the tracer has just been attached, to the traced threads.
 func (t *tracer) add(pid, tid int) *thread {
 	p := t.processes[pid]
 	if p == nil {

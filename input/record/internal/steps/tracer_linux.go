@@ -74,8 +74,8 @@ type tracer struct {
 	moments    int               // since the start
 }
 
-// runTracer serves the caller until all traced processes have ended, or the caller is gone. It
-// returns the exit status.
+// runTracer is the main function of the tracer's process. It handles requests of its caller until
+// all traced processes have ended, or the caller is gone. It returns the exit status.
 func runTracer(control, records, status *os.File) int {
 	startClock()
 	protect()
@@ -154,7 +154,8 @@ func (t *tracer) prepare() (err error) {
 	return err
 }
 
-// receive passes the caller's requests to the main thread, until the caller closes the pipe.
+// receive passes the requests of the tracer's caller to the main thread, until the caller closes
+// the control pipe.
 func (t *tracer) receive(requests *json.Decoder) {
 	main := t.self // the main thread has the number of the process
 	for {

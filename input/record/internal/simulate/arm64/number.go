@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// numberPatterns has the encodings of instructions for single floating-point numbers, of 32 or 64
-// bits.
+// numberPatterns lists the encodings of instructions for single floating-point numbers of 32 or 64
+// bits, with the methods that execute them.
 var numberPatterns = []pattern{
 	{text: "00011110 .. 1 ...... 10000 ..... .....", does: (*CPU).oneNumber},
 	{text: "00011110 .. 1 ..... .... 10 ..... .....", does: (*CPU).twoNumbers},

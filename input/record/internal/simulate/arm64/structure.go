@@ -1,7 +1,7 @@
 package arm64
 
-// structurePatterns has the encodings of loads and stores of vectors whose elements are interleaved
-// in memory.
+// structurePatterns lists the encodings of loads and stores of vectors whose elements are
+// interleaved in memory, with the methods that execute them.
 var structurePatterns = []pattern{
 	{text: "0 . 0011000 . 000000 .... .. ..... .....", does: (*CPU).transferMultiple},
 	{text: "0 . 0011001 . 0 ..... .... .. ..... .....", does: (*CPU).transferMultiple},
@@ -61,7 +61,8 @@ func (c *CPU) transferPart(v *Vector, address uint64, size, element int, loads b
 	}
 }
 
-// indexAfter adds the number of bytes transferred, or a register, to the base register.
+// indexAfter executes the post-indexing of a load or store: it adds the number of bytes
+// transferred, or the content of a register, to the base register.
 func (c *CPU) indexAfter(w word, size int) {
 	if !w.bit(23) {
 		return

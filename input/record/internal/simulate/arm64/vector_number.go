@@ -30,8 +30,9 @@ var (
 	greater = comparison(func(a, b float64) bool { return a > b })
 )
 
-// threeSameNumbers has the operations on two vectors of floating-point numbers, by bits 29 and 23
-// and the low bits of the opcode. It lacks FMLA and FMLS.
+// threeSameNumbers contains the operations on two vectors of floating-point numbers, except FMLA
+// and FMLS. The index consists of bits 29 and 23 of the instruction, and then of the low bits of
+// the opcode.
 var threeSameNumbers = [4][8]ofTwo{
 	{0: preferring(greatest), 2: sum, 4: equal, 6: greatest},
 	{0: preferring(least), 2: difference, 6: least},

@@ -24,7 +24,8 @@ func (o *ownOperation) fits(w *wide) bool {
 	return !w.masked && w.lanes <= lanes128 && (o.when == nil || o.when(w))
 }
 
-// decode decodes the operands of an instruction with this operation.
+// decode decodes the operands of an instruction that has this operation. older and rest are the
+// results of parsePrefix.
 func (o *ownOperation) decode(w *wide, older, rest []byte) x86asm.Inst {
 	if o.general {
 		w.writes, w.lanes = -1, 1

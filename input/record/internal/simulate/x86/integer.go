@@ -46,7 +46,8 @@ func (c *CPU) logic(r uint64, size int) uint64 {
 	return r & mask(size)
 }
 
-// two returns an operation that sets its first operand to f of both operands.
+// two returns the operation of an instruction that sets its first operand to the result of f for
+// both operands.
 func two(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.get(1), c.size(0))) }
 }
@@ -56,7 +57,8 @@ func compare(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { f(c, c.get(0), c.get(1), c.size(0)) }
 }
 
-// one returns an operation that sets its operand to f of the operand.
+// one returns the operation of an instruction that sets its operand to the result of f for this
+// operand.
 func one(f func(c *CPU, a uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.size(0))) }
 }

@@ -137,7 +137,8 @@ func moveHalf(half int) func(*CPU) {
 	}
 }
 
-// pairwise returns an operation that sets its first operand to f of both vectors.
+// pairwise returns the operation of an instruction that sets its first operand to the result of f
+// for both vectors.
 func pairwise(f func(a, b Vector) Vector) func(*CPU) {
 	return func(c *CPU) { c.setVector(0, f(c.vector(0), c.vector(1))) }
 }
@@ -180,7 +181,8 @@ func single(f func(a, b float32) float32) func(a, b uint64) uint64 {
 	}
 }
 
-// floats adds the operations of an instruction's four forms: scalar or packed, double or single
+// floats adds the operations for the four forms of an instruction: sd and ss change the lowest
+// element, pd and ps all elements. sd and pd work with double precision, ss and ps with single
 // precision.
 func floats(sd, ss, pd, ps x86asm.Op, f64 func(a, b float64) float64, f32 func(a, b float32) float32) {
 	operations[sd], operations[ss] = lowest(8, double64(f64)), lowest(4, single(f32))

@@ -118,8 +118,8 @@ func (w *wide) key() uint32 {
 	return uint32(w.space)<<16 | uint32(w.prefix)<<8 | uint32(w.opcode)
 }
 
-// storing has the opcodes that write to the operand rm, as stores do, for each of the opcode maps 1
-// to 3.
+// storing lists, for each of the opcode maps 1 to 3, the opcodes whose result is the operand rm
+// instead of reg, as for stores.
 var storing = [4]string{1: "\x11\x13\x17\x29\x2b\x7e\x7f\xd6\xe7", 3: "\x14\x15\x16\x17\x19\x1b\x1d\x39\x3b"}
 
 // setOperands sets which registers an instruction reads and writes.
@@ -349,7 +349,8 @@ func (c *CPU) forgetWide() {
 	}
 }
 
-// unit returns the factor by which the displacement of a store is multiplied.
+// unit returns the factor by which the displacement of a store has to be multiplied, because EVEX
+// prefixes scale displacements of one byte.
 func (w *wide) unit(isScalar bool) int64 {
 	switch {
 	case !w.hasShortDisplacement:
