@@ -225,8 +225,8 @@ func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
 // if a later segment occupies the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(address) }
 
-// checkedRanges is the number of ranges whose last instruction guessBase decodes. It only checks
-// that the ranges after these are in code.
+// checkedRanges is the number of ranges for which guessBase checks that they are in code and end in
+// a branch. For further ranges it only checks that they are in code.
 const checkedRanges = 1000
 
 // guessBase guesses the base that was subtracted from the addresses in linked. llvm-profgen

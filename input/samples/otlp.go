@@ -22,7 +22,6 @@ const (
 	otlpSampleType = 1 // of a profile
 	otlpSample     = 2
 
-	sampleStack = 1
 	sampleTimes = 5 // in nanoseconds
 
 	stackLocations = 1 // innermost first

@@ -42,8 +42,9 @@ type Instance struct {
 	Caller   *Instance // instance into which this copy was inlined, or nil
 	Call     Line      // position of the call in Caller
 
-	// AtDeclaration means that Call is the declaration of Function, down to the column. No source
-	// has such a call: GCC makes it when it inlines the rest of a split function.
+	// AtDeclaration means that Call, including its column, is the position of the declaration of
+	// Function. No call in a source is there. GCC creates such a call when it splits a function
+	// into two parts, and then inlines the second part into the first one.
 	AtDeclaration bool
 }
 

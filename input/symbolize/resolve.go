@@ -148,8 +148,9 @@ func (f *File) whole() error {
 	return nil
 }
 
-// resolveListed resolves symbols in the units that list their addresses. It returns the units that
-// do not, which may have to be searched. It reads units while it is still looking for more.
+// resolveListed resolves the symbols in the units that list their addresses. It reads such units
+// while it is still looking for more of them. It returns the units that do not list their
+// addresses, which may have to be searched.
 func (q *question) resolveListed(ctx context.Context) (unlisted []job, err error) {
 	err = q.work(ctx, func(ctx context.Context, found *queue) error {
 		unlisted, err = q.find(ctx, found)
@@ -284,7 +285,6 @@ func (q *question) do(w *worker, j job) error {
 	if err != nil {
 		return err
 	}
-	u.number = j.number
 	spans := q.missing
 	if !j.unlisted {
 		spans = make([]span, len(j.symbols))

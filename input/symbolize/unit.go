@@ -119,7 +119,6 @@ type dwarfUnit struct {
 	encoding
 	data     *debugData
 	span     unitSpan
-	number   int    // position among the units of the section
 	entries  uint64 // offset of the root entry
 	kind     uint8  // DW_UT_*
 	abbrevs  uint64
@@ -148,11 +147,10 @@ const (
 
 // A dwarfEntry is a debugging information entry with the attributes that this package uses.
 type dwarfEntry struct {
-	off      uint64
-	tag      dwarf.Tag
-	children bool
-	has      uint32
-	vals     [numSlots]value
+	off  uint64
+	tag  dwarf.Tag
+	has  uint32
+	vals [numSlots]value
 }
 
 // get returns an attribute.
@@ -168,7 +166,7 @@ func (e *dwarfEntry) number(s slot) uint64 {
 
 // entry reads the attributes of an entry.
 func (c *cursor) entry(e *dwarfEntry, a *abbrev, enc encoding) {
-	e.tag, e.children, e.has = a.tag, a.children, 0
+	e.tag, e.has = a.tag, 0
 	for i := range a.attrs {
 		spec := &a.attrs[i]
 		v := c.value(spec.form, enc, spec.const_)
@@ -306,7 +304,8 @@ func (u *dwarfUnit) addresses() *debugData {
 	return u.data
 }
 
-// address returns the value of an attribute of class address.
+// address returns the value v of an attribute of class address, which may be an index in the
+// section .debug_addr.
 func (r *reading) address(u *dwarfUnit, v value) (uint64, error) {
 	switch v.form {
 	case formAddr:

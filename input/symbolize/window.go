@@ -55,9 +55,9 @@ type reading struct {
 	left    *atomic.Int64 // budget of the query, nil for no limit
 }
 
-// spend charges n to the budget for data that a few bytes can cause: names, address ranges, tables,
-// rows, and the windows that they are read through. The limit is needed because a few bytes can
-// refer to megabytes, thousands of times.
+// spend charges n bytes to the budget of the query, for names, address ranges, tables, rows, and
+// the windows through which they are read. The limit is needed because a few bytes of a malformed
+// file can refer to the same megabytes thousands of times.
 func (r *reading) spend(n int) error { return spend(r.left, n) }
 
 // spend charges n to a budget. A nil budget has no limit.

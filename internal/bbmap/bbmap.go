@@ -103,7 +103,6 @@ type Block struct {
 // A Map is the block address map of an ELF file. Its methods may be called concurrently. The file
 // must stay open.
 type Map struct {
-	file     *elf.File
 	sections []*section
 }
 
@@ -122,7 +121,7 @@ type section struct {
 // none. It returns an afdo.VersionError if all sections are of a version that LLVM no longer reads,
 // or if llvm-bolt has moved the code without updating the map.
 func New(f *elf.File) (*Map, error) {
-	m := &Map{file: f}
+	m := new(Map)
 	old := false
 	for i, s := range f.Sections {
 		switch s.Type {

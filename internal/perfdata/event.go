@@ -34,9 +34,7 @@ const (
 
 // Bits of perf_event_attr's flags and of branch_sample_type.
 const (
-	flagFrequency    = 1 << 10
 	flagSampleIDAll  = 1 << 18
-	attrFlagsUnused  = 20 // number of highest bits that no kernel uses
 	branchHWIndex    = 1 << 17
 	minAttr          = 64 // size of the first version of perf_event_attr, in bytes
 	attrBranchOffset = 72 // offset of branch_sample_type, which exists since Linux 3.4
@@ -49,8 +47,6 @@ var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1
 // An Event is one of the events that perf record sampled.
 type Event struct {
 	Type, Config uint64 // identify the event, as in perf_event_attr
-	Period       uint64 // events between two samples, or samples per second if Frequency is set
-	Frequency    bool
 	IDs          []uint64
 
 	name             string // from the recording; "" if it has none
@@ -67,11 +63,11 @@ func parseAttr(c *cursor) *Event {
 	size := int(c.Uint32(field))
 	size = cmp.Or(size, minAttr)
 	e.Config = c.Uint64(field)
-	e.Period = c.Uint64(field)
+	c.Uint64(field) // period or frequency
 	e.sampleType = c.Uint64(field)
 	e.readFormat = c.Uint64(field)
 	flags := c.flags(attrFields)
-	e.sampleIDAll, e.Frequency = flags&flagSampleIDAll != 0, flags&flagFrequency != 0
+	e.sampleIDAll = flags&flagSampleIDAll != 0
 	if c.Err != nil || size < minAttr || size > len(whole) {
 		c.Fail(c.Pos, fault.ErrCount, field)
 		return e

@@ -23,12 +23,12 @@ func ExampleScriptReader() {
 		case *perfdata.Sample:
 			fmt.Printf("at %#x", r.IP)
 			for _, b := range r.Branches {
-				fmt.Printf(", after %#x->%#x (mispredicted: %v)", b.From, b.To, b.Flags.Mispredicted())
+				fmt.Printf(", after %#x->%#x", b.From, b.To)
 			}
 			fmt.Println()
 		}
 	}
 	// Output:
 	// 0x5000 is offset 0x2000 of /usr/bin/prog
-	// at 0x5010, after 0x5020->0x5000 (mispredicted: false), after 0x5008->0x5014 (mispredicted: true)
+	// at 0x5010, after 0x5020->0x5000, after 0x5008->0x5014
 }

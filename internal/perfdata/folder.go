@@ -170,8 +170,9 @@ func (m *merge) next() (rawRecord, error) {
 	return m.taken[0].ahead, nil
 }
 
-// compare orders files by the time of their next record. Records without a time come first, those
-// of the first file before others: that file contains the mappings from before the recording.
+// compare orders files by the time of their next record. Records without a time come first. For
+// equal times, the order is that of the files: the first file contains the mappings from before the
+// recording.
 func (f *feed) compare(other *feed) int {
 	return cmp.Or(cmp.Compare(f.time, other.time), cmp.Compare(f.index, other.index))
 }

@@ -81,7 +81,7 @@ func TestScriptIsTheRecording(t *testing.T) {
 			require.Len(t, s.Branches, len(want[i].Branches))
 			for j, b := range s.Branches {
 				w := want[i].Branches[j]
-				require.Equal(t, []any{w.From, w.To, w.Flags.Cycles(), w.Flags.Mispredicted()}, []any{b.From, b.To, b.Flags.Cycles(), b.Flags.Mispredicted()})
+				require.Equal(t, []any{w.From, w.To, w.Flags.WrongPath()}, []any{b.From, b.To, b.Flags.WrongPath()})
 			}
 			if name == "perfscript/propeller.mmap-brstack.head.txt" {
 				require.Equal(t, []any{want[i].PID, want[i].TID, want[i].Time / 1000}, []any{s.PID, s.TID, s.Time / 1000})

@@ -67,18 +67,9 @@ type Branch struct {
 	Flags    BranchFlags
 }
 
-// BranchFlags holds the bit fields of perf_branch_entry, which describe a branch.
+// BranchFlags contains the bit fields of perf_branch_entry, which describe a branch. Text of perf
+// script only sets the fields that the methods of BranchFlags return.
 type BranchFlags uint64
-
-// Mispredicted reports whether the branch was mispredicted.
-func (f BranchFlags) Mispredicted() bool { return f&1 != 0 }
-
-// Predicted reports whether the branch was predicted correctly. If neither Predicted nor
-// [BranchFlags.Mispredicted] is true, the processor does not record predictions.
-func (f BranchFlags) Predicted() bool { return f&2 != 0 }
-
-// Cycles returns the processor cycles since the previous branch, 0 if unknown.
-func (f BranchFlags) Cycles() int { return int(f >> 4 & 0xffff) }
 
 // WrongPath reports whether the branch was executed speculatively on a wrong path, so that it never
 // took effect.

@@ -317,27 +317,15 @@ func parseBranch(word []byte) (b Branch, bad int) {
 	return b, -1
 }
 
-// parseFlags parses "P/-/-/19/TYPE/SPEC", in which trailing fields may be missing.
+// parseFlags parses "PN/-/-/19/TYPE/SPEC", in which trailing fields may be missing. It ignores all
+// but the letter N of a branch that was not taken, and the branch's speculation.
 func parseFlags(text []byte) (f BranchFlags) {
-	for i := 0; len(text) > 0; i++ {
-		field, rest, _ := bytes.Cut(text, []byte("/"))
-		switch {
-		case i == 0:
-			if bytes.HasPrefix(field, []byte("M")) {
-				f |= 1
-			} else if bytes.HasPrefix(field, []byte("P")) {
-				f |= 2
-			}
-			if bytes.HasSuffix(field, []byte("N")) {
-				f |= notTaken
-			}
-		case i == 3:
-			cycles, _, _ := lines.Number(field, 10)
-			f |= BranchFlags(min(cycles, 0xffff) << 4)
-		case i > 3 && bytes.Equal(field, wrongPath):
-			f |= 1 << 24
-		}
-		text = rest
+	prediction, rest, _ := bytes.Cut(text, []byte("/"))
+	if bytes.HasSuffix(prediction, []byte("N")) {
+		f |= notTaken
+	}
+	if bytes.Contains(rest, wrongPath) {
+		f |= 1 << 24
 	}
 	return f
 }

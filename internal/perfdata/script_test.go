@@ -70,14 +70,14 @@ func TestScript(t *testing.T) {
 		"mmap {PID:100 TID:100 Time:0 Start:140366923247616 Length:155648 PageOffset:0 Executable:false Path:/lib/ld.so BuildID:7ebc65e52f2bbea498b4040fa92f7238377aaba9}",
 		"fork {PID:102 ParentPID:100 TID:103 ParentTID:101 Time:1437651428000}",
 		"exit {PID:102 TID:103 Time:1437651429000}",
-		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:94738060683508 To:94738060683521 Flags:306} {From:94738060683623 To:94738060683472 Flags:16777233}] EventName: Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:94738060683508 To:94738060683521 Flags:0} {From:94738060683623 To:94738060683472 Flags:16777216}] EventName: Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:139667347480064 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] EventName: Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:5595 TID:5596 Time:914937303951000 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:0}] EventName:cycles:u Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:914937303951000 IP:18446744071590545888 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] EventName:cpu-clock Objects:[] Object:/bin/with (brackets) Symbol:main}",
-		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:114}] EventName: Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:0 IP:94738060683521 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:0}] EventName: Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:5595 TID:5596 Time:0 IP:139667347480064 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] EventName: Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:4660 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] EventName: Objects:[] Object:/bin/x Symbol:add}",
-		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:0 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:130}] EventName: Objects:[] Object: Symbol:}",
+		"sample {Event:0 Mode:0 PID:-1 TID:-1 Time:0 IP:0 Addr:0 Period:0 Stack:[] Raw:[] Branches:[{From:18 To:52 Flags:0}] EventName: Objects:[] Object: Symbol:}",
 		"sample {Event:0 Mode:0 PID:-1 TID:5596 Time:1500000000 IP:0 Addr:0 Period:0 Stack:[] Raw:[] Branches:[] EventName:probe Objects:[] Object: Symbol:}",
 	}, got)
 }
@@ -112,7 +112,7 @@ func TestScriptCallChains(t *testing.T) {
 	require.Equal(t, []uint64{0x1fff0, 0x20000}, samples[1].Stack)
 	require.Equal(t, "/bin/l", samples[1].Object)
 	require.Equal(t, "large", samples[1].Symbol)
-	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34, Flags: 2 | 8<<4}}, samples[2].Branches)
+	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34}}, samples[2].Branches)
 	require.Equal(t, uint64(0x153e0), samples[2].IP)
 	require.Equal(t, uint64(0x153e8), samples[3].IP)
 }
@@ -159,7 +159,7 @@ func TestScriptSources(t *testing.T) {
 	require.Len(t, samples, 5)
 	require.Equal(t, uint64(0x559cc06ff783), samples[0].IP)
 	require.Equal(t, uint64(0x559cc06ff792), samples[1].IP)
-	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34, Flags: 2 | 8<<4}}, samples[1].Branches)
+	require.Equal(t, []perfdata.Branch{{From: 0x12, To: 0x34}}, samples[1].Branches)
 	require.Equal(t, uint64(0x559cc06ff795), samples[2].IP)
 	require.Equal(t, []uint64{0x1792, 0x1800, 0x1810}, samples[3].Stack)
 	require.Equal(t, uint64(0x559cc06ff79d), samples[4].IP)

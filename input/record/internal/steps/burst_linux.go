@@ -241,7 +241,8 @@ type place struct {
 	offset uint64
 }
 
-// Limits of tracer.unfinished: the number of places, and of lengths at each place.
+// Limits of tracer.unfinished: the number of places in files, and the number of unfinished samples
+// at each place.
 const (
 	maxPlaces = 1000
 	maxCut    = 50

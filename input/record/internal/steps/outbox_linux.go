@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Limits of an outbox, in bytes. The tracer pauses its bursts at outboxPause, and drops records at
-// outboxLimit: it must never wait for its reader, since threads wait for the tracer.
+// Limits of an outbox, in bytes. The tracer starts no burst while more than outboxPause bytes wait,
+// and drops records beyond outboxLimit. It must never wait for the reader of the records, because
+// traced threads wait for the tracer.
 const (
 	outboxPause = 1 << 20
 	outboxLimit = 8 << 20

@@ -59,8 +59,7 @@ type Stats struct {
 	Unsampled   uint64        // those of Missed of threads that have no sample at all
 	Threads     uint64        // threads of the program
 	Sampled     uint64        // those that have a sample
-	Ran         time.Duration // time in which a thread ran, as far as moments have seen
-	Budget      time.Duration // share of Ran for which threads might have been stopped
+	Budget      time.Duration // time for which threads might have been stopped: a share of the time in which a thread ran
 	Bursts      uint64        // bursts that could start
 	Stops       uint64        // times that a thread was stopped for a burst
 	Dropped     uint64        // stops without a sample: in the kernel, or far from code to record
@@ -69,5 +68,4 @@ type Stats struct {
 	Stopped     time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest     time.Duration // the longest burst
 	LongestWork time.Duration // the most processor time that a burst needed
-	Duration    time.Duration // time that the tracer was attached
 }

@@ -245,9 +245,10 @@ func (t *tracer) announce(p *process) {
 	t.refresh(p)
 }
 
-// The mappings of a process are read again after mapsShare times as long as reading them took, and
-// after mapsAge at least. A young process loads libraries, so its mappings are read again at twice
-// its age. Reading takes time only from the tracer: it never reads mappings while a thread is
+// Times after which the mappings of a process are read again. mapsAge is the shortest time between
+// two reads. If a read takes long, the time is mapsShare times the duration of the read. A young
+// process still loads libraries, so its mappings are read again when its age has doubled. Reading
+// mappings costs only processor time of the tracer, which never reads them while a thread is
 // stopped.
 const (
 	mapsShare = 20

@@ -97,9 +97,7 @@ func runTracer(control, records, status *os.File) int {
 		return 0
 	}
 	go t.receive(requests)
-	began := clock()
 	err = t.serve()
-	t.stats.Duration = time.Duration(clock() - began)
 	t.report()
 	t.flush()
 	last := replyTo(err)
@@ -111,7 +109,6 @@ func runTracer(control, records, status *os.File) int {
 // report writes two records: how many records were dropped, and the statistics of the tracer.
 func (t *tracer) report() {
 	s := &t.stats
-	s.Ran = time.Duration(t.schedule.busy)
 	s.Budget = time.Duration(t.config.Overhead * t.schedule.busy)
 	if lost := t.out.finish(); lost > 0 {
 		t.emit(&perfdata.Lost{Count: lost, Time: uint64(clock())})
