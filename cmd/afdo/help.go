@@ -22,8 +22,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The help is wrapped to the width of the terminal, within these bounds in columns. Output that is
-// not a terminal gets fewestColumns.
+// The help is wrapped to the width of the terminal, but to at least fewestColumns and at most
+// mostColumns. Without a terminal it is wrapped to fewestColumns.
 const (
 	fewestColumns = 80
 	mostColumns   = 100

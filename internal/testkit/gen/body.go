@@ -203,8 +203,8 @@ func (g *generator) discriminate(x *record) {
 	}
 }
 
-// says converts records to locations as the naive decoder returns them. It adds the number of
-// records of unknown type to skipped.
+// says returns the locations that the naive decoder returns for records. It leaves out records of
+// unknown types and adds their number to skipped.
 func says(records []record, skipped *int) []naive.Location {
 	var ls []naive.Location
 	for i := range records {

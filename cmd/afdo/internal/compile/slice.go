@@ -209,8 +209,8 @@ func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 	return err
 }
 
-// The rules of docs/guide/slices.md by which something belongs to a slice, in the words that are
-// printed.
+// The words with which slice --why prints why a symbol, a path or the summary belongs to a slice.
+// docs/guide/slices.md has these rules by number.
 const (
 	mayBeDefined = "may be defined"   // rules 1 and 2
 	onlyName     = "name"             // rule 3

@@ -210,9 +210,9 @@ func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	return uint64(c.options.UnitBytes[own])
 }
 
-// heat returns the key by which units, symbols and frames are chosen for drawing if two profiles
-// are compared: the larger one of the shares of samples in each. For one profile it is 0, and the
-// samples decide.
+// heat returns a number by which units, symbols and frames are selected for drawing: the larger
+// ones are drawn. If two profiles are compared, it is the larger of the shares of samples that both
+// have, now and was. For a page of one profile it is 0, and the caller compares samples instead.
 func (c *collector) heat(now, was uint64) float64 {
 	if c.was == nil {
 		return 0

@@ -333,8 +333,8 @@ func (b *flameBuilder) leave(but int) {
 	}
 }
 
-// prune drops all but the limit nodes with the most samples. Of nodes with the same number, it
-// keeps the first ones.
+// prune removes all nodes but b.limit ones, those with the most samples. Among nodes with the same
+// number of samples, it keeps the first ones.
 func (b *flameBuilder) prune() {
 	sampled := slices.DeleteFunc(b.nodes, func(n node) bool { return n.total == 0 && n.wasTotal == 0 })
 	slices.SortFunc(sampled, func(x, y node) int {
