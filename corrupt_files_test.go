@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the files of testdata/corrupt anew")
 
-// A corrupt file and the class of error that each way of reading it gives, nil for none.
+// A corruptFile describes a corrupt file, and the class of the error that each way of reading it
+// returns. The class is nil if that way returns no error.
 type corruptFile struct {
 	name        string
 	corruption  corruption
@@ -48,7 +49,7 @@ var (
 
 func is(classes ...error) []error { return classes }
 
-// corruptFiles is the table of everything that can be wrong with a file.
+// corruptFiles lists one corrupt file for each fault that a version 4 file can have.
 var corruptFiles = []corruptFile{
 	{name: "sound"},
 
@@ -246,7 +247,7 @@ var corruptFiles = []corruptFile{
 		remarks: is(afdo.ErrOverlong)},
 }
 
-// allBut is a section table of all sections but one.
+// allBut returns the indexes of all sections in the section table except one.
 func allBut(but int) []int {
 	var table []int
 	for i := range soundSections {
@@ -257,7 +258,8 @@ func allBut(but int) []int {
 	return table
 }
 
-// forms calls test for each form of a corrupt file.
+// forms calls test for each form in which a corrupt file is stored: normal and compact mode. path
+// is the path of the file.
 func (c *corruptFile) forms(test func(path string, compact bool)) {
 	if !c.compactOnly {
 		test(filepath.Join("testdata", "corrupt", c.name+".afdo"), false)
@@ -267,7 +269,8 @@ func (c *corruptFile) forms(test func(path string, compact bool)) {
 	}
 }
 
-// The files are what this table makes. After a change of it, run the test with -update.
+// The stored corrupt files are those that the table corruptFiles describes. After a change of the
+// table, run the test with -update.
 func TestCorruptFilesAreUpToDate(t *testing.T) {
 	want := map[string]bool{}
 	for _, c := range corruptFiles {
@@ -291,7 +294,8 @@ func TestCorruptFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// Each call gives the error of the table.
+// Opening a corrupt file, finding a unit and reading everything return the errors in the table
+// corruptFiles.
 func TestCorruptFiles(t *testing.T) {
 	for _, c := range corruptFiles {
 		c.forms(func(path string, compact bool) {
@@ -366,8 +370,8 @@ func checkProblems(t *testing.T, want []error, found []*afdo.FormatError, data [
 	assert.Equal(t, wanted, classes, "%v", found)
 }
 
-// checkPlace checks that an error's offset lies within the section that it names or, where a field
-// is missing, right behind it.
+// checkPlace checks that the offset of an error is in the section that the error names. If a field
+// is missing, the offset may also be the end of the section.
 func checkPlace(t *testing.T, e *afdo.FormatError, data []byte) {
 	t.Helper()
 	var version *afdo.VersionError

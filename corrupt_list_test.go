@@ -11,12 +11,13 @@ import (
 
 const refusedList = "spec/conformance/refused.json"
 
-// A refusedFile is what other implementers are told of a corrupt file: see
-// spec/conformance/README.md.
+// A refusedFile describes a corrupt file to other implementers of the format, in the list that
+// spec/conformance/README.md explains.
 type refusedFile struct {
 	File string `json:"file"` // from the folder of the list
 
-	// Open, Unit and Read are the class of the error of each step, empty if it works.
+	// Open, Unit and Read are the classes of the errors of opening the file, finding a unit and
+	// reading everything. A class is empty if there is no error.
 	Open string `json:"open,omitempty"`
 	Unit string `json:"unit,omitempty"`
 	Read string `json:"read,omitempty"`
@@ -25,8 +26,8 @@ type refusedFile struct {
 	Remarks []string `json:"remarks,omitempty"` // those of what is odd, but legal
 }
 
-// The list for other implementers says what the table of corrupt files says. After a change of
-// that, run the test with -update.
+// The list for other implementers agrees with the table corruptFiles. After a change of the table,
+// run the test with -update.
 func TestRefusedList(t *testing.T) {
 	var list []refusedFile
 	for _, c := range corruptFiles {

@@ -44,7 +44,8 @@ func soundFile() *naive.File {
 	return f
 }
 
-// A corruption changes the sound file, or the bytes that it makes.
+// A corruption is a function that makes a valid file corrupt. It changes the sections of the file,
+// or its encoded bytes.
 type corruption struct {
 	file   func(f *naive.File)
 	layout func(l *gen.Layout)
@@ -67,7 +68,7 @@ func (c corruption) apply(compact bool) []byte {
 	return data
 }
 
-// replace replaces the data of a section.
+// replace returns a corruption that replaces the data of section i.
 func replace(i int, fill func(e *gen.Enc)) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		e := &gen.Enc{Compact: l.Compact}
@@ -76,7 +77,7 @@ func replace(i int, fill func(e *gen.Enc)) corruption {
 	}}
 }
 
-// cutSection takes bytes off the end of a section.
+// cutSection returns a corruption that removes the last n bytes of section i.
 func cutSection(i, n int) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		s := &l.Sections[i]
@@ -90,7 +91,8 @@ func appendTo(i int, data ...byte) corruption {
 	}}
 }
 
-// place changes what the section table says of a section; edit gets the places of all.
+// place returns a corruption that changes the offset and size of section i in the section table.
+// edit gets the offsets and sizes of all sections.
 func place(i int, edit func(sections [][2]uint64) (offset, size uint64)) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		sections := make([][2]uint64, len(l.Sections))
@@ -109,7 +111,7 @@ func place(i int, edit func(sections [][2]uint64) (offset, size uint64)) corrupt
 	}}
 }
 
-// bodyOfF changes the records of f.
+// bodyOfF returns a corruption that changes the records of function f.
 func bodyOfF(edit func(f []naive.Location)) corruption {
 	return corruption{file: func(f *naive.File) { edit(f.Units[0].Symbols[0].Locations) }}
 }
@@ -132,12 +134,12 @@ func cutTo(n int) corruption {
 	return editBytes(func(data []byte) []byte { return data[:n] })
 }
 
-// cutOff takes n bytes off the end of the file.
+// cutOff returns a corruption that removes the last n bytes of the file.
 func cutOff(n int) corruption {
 	return editBytes(func(data []byte) []byte { return data[:len(data)-n] })
 }
 
-// unitRow is an entry of the file names section; the path comes with its NUL.
+// A unitRow is an entry of the file names section. Its path includes the terminating NUL.
 type unitRow struct {
 	path                        string
 	strings, names, start, stop uint32
@@ -151,7 +153,7 @@ func soundUnits() []unitRow {
 	}
 }
 
-// units replaces the file names section.
+// units returns a corruption that replaces the file names section.
 func units(edit func(rows []unitRow) []unitRow) corruption {
 	return replace(unitsSection, func(e *gen.Enc) {
 		rows := edit(soundUnits())
@@ -167,7 +169,7 @@ func units(edit func(rows []unitRow) []unitRow) corruption {
 	})
 }
 
-// rowsOfA replaces the symbol names of a.c.
+// rowsOfA returns a corruption that replaces the symbol names of unit a.c.
 func rowsOfA(rows ...[3]uint32) corruption {
 	return replace(namesOfA, func(e *gen.Enc) {
 		e.U32(uint32(len(rows)))
@@ -179,7 +181,7 @@ func rowsOfA(rows ...[3]uint32) corruption {
 	})
 }
 
-// trieOfA replaces the string table of a.c.
+// trieOfA returns a corruption that replaces the string table of unit a.c.
 func trieOfA(count uint32, nodes func(e *gen.Enc)) corruption {
 	return replace(stringsOfA, func(e *gen.Enc) {
 		e.U32(count)
@@ -187,7 +189,8 @@ func trieOfA(count uint32, nodes func(e *gen.Enc)) corruption {
 	})
 }
 
-// dataOfF replaces the records of f, of which it says to have n.
+// dataOfF returns a corruption that replaces the records of function f. The file then claims that f
+// has n records.
 func dataOfF(n uint32, records func(e *gen.Enc)) corruption {
 	return replace(infoOfF, func(e *gen.Enc) {
 		e.U64(300)
@@ -202,7 +205,8 @@ func header(e *gen.Enc, typ uint8, line uint32) {
 	e.U24(line)
 }
 
-// varintIn puts a varint of a length instead of one byte, the first that is old after the bitmask.
+// varintIn returns a corruption of section i in a compact file. It replaces the first byte after
+// the bitmask that equals old by a varint of the given value and length.
 func varintIn(i int, old byte, value uint64, length int) corruption {
 	return corruption{layout: func(l *gen.Layout) {
 		data := l.Sections[i].Data

@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Damaged files: whatever Check accepts can be walked and means what the naive decoder reads, and
-// whatever cannot be walked Check reports.
+// If Check accepts a damaged file, reading the file succeeds and gives what the naive decoder
+// reads. If reading fails, Check reports a fault.
 func TestCheckDamagedFiles(t *testing.T) {
 	accepted, refused := 0, 0
 	files := testenv.Rounds(60, 600)
@@ -41,7 +41,8 @@ func TestCheckDamagedFiles(t *testing.T) {
 	require.NotZero(t, refused)
 }
 
-// agree checks what holds for any bytes, and reports whether Check accepts them.
+// agree checks for any bytes that Check, the Reader and the naive decoder agree. It reports whether
+// Check accepts the bytes.
 func agree(t testing.TB, data []byte) bool {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)

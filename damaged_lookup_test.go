@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// However a file is damaged, what a walk finds is found by name, path and ID, and is the same.
+// In a damaged file, each unit and symbol that iterating over the file yields is also found by its
+// name, path and ID.
 func TestLookupsOfMutants(t *testing.T) {
 	whole, n := 0, testenv.Mutants()
 	r := rand.New(rand.NewPCG(30, 1))

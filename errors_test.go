@@ -21,7 +21,7 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// words returns 64-bit words, little-endian.
+// words returns the little-endian encoding of 64-bit words.
 func words(list ...uint64) []byte {
 	var data []byte
 	for _, w := range list {
@@ -33,13 +33,13 @@ func words(list ...uint64) []byte {
 	return data
 }
 
-// samplesOf reads a recording.
+// samplesOf reads a text recording and returns the error.
 func samplesOf(text string) error {
 	_, _, err := samples.Read(strings.NewReader(text), nil, samples.Options{})
 	return err
 }
 
-// The errors of all formats are one family: class and place are told in the same way.
+// The errors of all formats have the same type, with the class and the place of the fault.
 func TestOneFamilyOfErrors(t *testing.T) {
 	notELF := filepath.Join(t.TempDir(), "binary")
 	require.NoError(t, os.WriteFile(notELF, []byte("no binary at all"), 0o600))
@@ -108,7 +108,8 @@ func TestOneFamilyOfErrors(t *testing.T) {
 	}
 }
 
-// Versions that a format does not have are told in the same way, and are no fault of the file.
+// All formats return the same type of error for a version that they do not support. It does not
+// match ErrMalformed.
 func TestOneErrorOfVersions(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  func() error

@@ -11,7 +11,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// From memory nothing is copied: records are decoded where they stand.
+// A Reader of bytes in memory copies nothing: it decodes records in place.
 func ExampleOpenBytes() {
 	data, err := os.ReadFile("testdata/shop.afdo")
 	if err != nil {
@@ -29,7 +29,7 @@ func ExampleOpenBytes() {
 	// Output: 8 functions
 }
 
-// Through an io.ReaderAt, such as one of a remote file, a lookup reads what it needs.
+// A Reader of an io.ReaderAt, such as a file on a server, reads only what a lookup needs.
 func ExampleNewReader() {
 	data, err := os.ReadFile("testdata/shop.afdo")
 	if err != nil {
@@ -58,7 +58,7 @@ func ExampleNewReader() {
 	// "src/main.cc" 1
 }
 
-// What call targets refer to is looked up together, whichever units it is in.
+// One call looks up all call targets of a function, whatever units they are in.
 func ExampleReader_SymbolsByID() {
 	r, err := afdo.Open("testdata/shop.afdo")
 	if err != nil {
@@ -100,7 +100,7 @@ func ExampleReader_SymbolsByID() {
 	// memcpy
 }
 
-// An error says what is wrong, of which class, and where.
+// An error names its class, its place in the file, and what is wrong.
 func ExampleFormatError() {
 	_, err := afdo.OpenBytes([]byte("gcov\x00\x00\x00\x04"))
 	var e *afdo.FormatError

@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// All that a file says of one unit: the functions, their lines, what calls from there reached, and
-// what was inlined where.
+// The example prints everything that a file contains about one unit: its functions, the samples of
+// their lines, the targets of their calls, and the functions inlined into them.
 func ExampleCursor() {
 	r, err := afdo.Open("testdata/shop.compact.afdo")
 	if err != nil {

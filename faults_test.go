@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// openCopy opens a file that the test may damage.
+// openCopy writes data to a file that the test may change, and opens it. It returns the path.
 func openCopy(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile.afdo")
@@ -29,8 +29,9 @@ func openCopy(t *testing.T, data []byte, o ...afdo.Option) (*afdo.Reader, string
 	return r, path
 }
 
-// A file that shrinks under the map gives an error from the call that finds it, be it cut at a
-// page, where reading faults, or within one, where it reads zeros.
+// If a mapped file is truncated, the call that reads beyond its new end returns an error. This
+// holds both for a cut between two pages, where reading causes a memory fault, and for a cut within
+// a page, where reading returns zeros.
 func TestTruncatedUnderMap(t *testing.T) {
 	data := gen.Big(2_000, true)
 	for _, size := range []int64{0, 4096, int64(len(data)) / 2, int64(len(data)) - 10, int64(len(data)) - 1} {
@@ -50,7 +51,7 @@ func TestTruncatedUnderMap(t *testing.T) {
 	}
 }
 
-// A file that is written to in place is not the file that was opened.
+// Reading a mapped file fails after another program has written to the file.
 func TestOverwrittenUnderMap(t *testing.T) {
 	data := gen.Big(100, false)
 	r, path := openCopy(t, data)
@@ -67,7 +68,7 @@ func TestOverwrittenUnderMap(t *testing.T) {
 	require.ErrorIs(t, u.Load(), afdo.ErrChanged)
 }
 
-// A file that another takes the place of by renaming stays what it was.
+// A Reader still reads the file that it opened after another file was renamed to its path.
 func TestReplacedByRename(t *testing.T) {
 	data := gen.Big(100, true)
 	r, path := openCopy(t, data)
@@ -115,14 +116,14 @@ func TestVersions(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrMalformed)
 }
 
-// A header that makes no sense names the possibility of another dialect.
+// The error of an invalid header says that the file may be in another dialect of version 4.
 func TestDialect(t *testing.T) {
 	_, err := afdo.OpenBytes(append([]byte("gcov\x00\x00\x00\x04"), bytes.Repeat([]byte{0x01}, 200)...))
 	require.ErrorIs(t, err, afdo.ErrHeader)
 	require.ErrorContains(t, err, "another dialect of version 4")
 }
 
-// failingReaderAt fails for reads that reach an offset.
+// A failingReaderAt fails for each read that includes a given offset or what follows.
 type failingReaderAt struct {
 	io.ReaderAt
 	from int64
@@ -137,7 +138,7 @@ func (f failingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, off)
 }
 
-// Errors of an io.ReaderAt surface with the offset of the read.
+// An error of the io.ReaderAt is returned with the offset of the read.
 func TestReadErrors(t *testing.T) {
 	data := gen.Big(20, true)
 	walked := false
@@ -159,7 +160,7 @@ func TestReadErrors(t *testing.T) {
 	require.True(t, walked)
 }
 
-// A read that failed may succeed the next time: errors do not stick.
+// After a failed read, the same call can succeed later: the Reader does not keep the error.
 func TestReadErrorsDoNotStick(t *testing.T) {
 	data := gen.Big(2_000, false) // so large that it is not read whole
 	source := &failingReaderAt{bytes.NewReader(data), int64(len(data))}
@@ -225,8 +226,8 @@ func TestClosed(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Many goroutines use one Reader and its Units while it is closed. Each sees the truth or
-// ErrClosed; the race detector sees the rest.
+// Many goroutines use one Reader and its Units while it is closed. Each call returns the right
+// result or ErrClosed. The race detector finds unsynchronised accesses.
 func TestConcurrentClose(t *testing.T) {
 	data := gen.Big(200, true)
 	for range 10 {

@@ -19,7 +19,7 @@ import (
 // The fuzz targets of the package. They need nothing from other test files, so that OSS-Fuzz can
 // build this one alone (see fuzz/README.md).
 
-// addSeeds adds the version 4 files among the test data, sound and corrupt, as they are.
+// addSeeds adds all version 4 files of the test data as seeds, valid and corrupt ones.
 func addSeeds(f *testing.F) {
 	for _, pattern := range []string{"*.afdo", "corrupt/*"} {
 		paths, _ := filepath.Glob(filepath.Join("testdata", pattern))
@@ -31,7 +31,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// checkError checks that an error is one that a file may give, and that it names a place in it.
+// checkError checks that an error has a class that a malformed file may cause, and a place in the
+// file.
 func checkError(t *testing.T, err error, data []byte) {
 	t.Helper()
 	var format *FormatError
@@ -65,8 +66,8 @@ func checkOffset(t *testing.T, e *FormatError, data []byte) {
 	}
 }
 
-// walk reads everything that a Reader has, each unit at once if load says so, and returns a hash of
-// it.
+// walk reads everything that a Reader can read, and returns a hash of it. If load is true, it calls
+// Unit.Load first.
 func walk(r *Reader, load bool) (uint64, error) {
 	var h maphash.Hash
 	h.SetSeed(walkSeed)
@@ -129,8 +130,8 @@ func walkBody(c *Cursor, i Info, put func(any)) error {
 	return c.Err()
 }
 
-// Any bytes open and are walked to the end, or give an error with a place, the same one from memory
-// and through an io.ReaderAt.
+// Opening any bytes and reading everything succeeds or returns an error with a place. The result is
+// the same for bytes in memory and for an io.ReaderAt.
 func FuzzOpenWalk(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -160,15 +161,15 @@ func FuzzOpenWalk(f *testing.F) {
 	})
 }
 
-// Every unit and every symbol that a walk finds is found by each lookup, whatever an index says,
-// where the naive decoder reads the file and no two have one name. By their IDs, symbols are found
-// in any file.
+// In any file that the naive decoder accepts, and whose names are distinct, each lookup finds every
+// unit and symbol, whatever its index contains. Lookups by ID work in any file.
 func FuzzLookup(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) { lookUpAll(t, data) })
 }
 
-// lookUpAll finds in every way what a walk finds, and reports whether the walk came to its end.
+// lookUpAll iterates over the units and symbols of a file, and finds each of them by all kinds of
+// lookup. It reports whether the iteration ended without an error.
 func lookUpAll(t *testing.T, data []byte) bool {
 	lookUpByID(t, data)
 	r, err := OpenBytes(data)
@@ -194,7 +195,8 @@ func lookUpAll(t *testing.T, data []byte) bool {
 	return true
 }
 
-// distinctNames reports whether no two units have one path, and no two symbols of a unit one name.
+// distinctNames reports whether all units have different paths, and all symbols of each unit
+// different names.
 func distinctNames(f *naive.File) bool {
 	paths := map[string]bool{}
 	for _, u := range f.Units {
@@ -213,7 +215,7 @@ func distinctNames(f *naive.File) bool {
 	return true
 }
 
-// lookUpByID finds the symbols of all units that can be read, one by one and some together.
+// lookUpByID finds the symbols of all readable units by ID, one by one and several in one call.
 func lookUpByID(t *testing.T, data []byte) {
 	r, err := OpenBytes(data)
 	if err != nil {
@@ -279,8 +281,8 @@ func lookUpUnit(t *testing.T, r *Reader, want *Unit) {
 	}
 }
 
-// Files of every legal shape, drawn as the input decides and then damaged as it decides: the lazy
-// reader agrees with the naive decoder.
+// The fuzzer's input determines a legal file and how it is damaged. The lazy Reader and the naive
+// decoder agree about the file.
 func FuzzGeneratedFile(f *testing.F) {
 	for seed := range byte(16) {
 		f.Add(bytes.Repeat([]byte{seed * 17, 0x5a, seed}, 20))
@@ -306,7 +308,8 @@ func FuzzGeneratedFile(f *testing.F) {
 	})
 }
 
-// inputSource lets an input decide what is drawn; when it ends, a generator goes on.
+// An inputSource is a source of random numbers that returns the fuzzer's input first, and
+// pseudorandom numbers after its end.
 type inputSource struct {
 	data []byte
 	then *rand.PCG
@@ -321,7 +324,7 @@ func (s *inputSource) Uint64() uint64 {
 	return uint64(b) * 0x0101010101010101
 }
 
-// The lazy reader reads what the naive decoder reads, and refuses what that refuses.
+// The lazy Reader and the naive decoder accept the same files, and read the same from them.
 func FuzzReaderNaive(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(readerAgrees)
@@ -348,7 +351,8 @@ func readerAgrees(t *testing.T, data []byte) {
 	}
 }
 
-// compare checks that a Reader, which reads without an error, says what the naive decoder does.
+// compare checks that a Reader returns the same as the naive decoder. Both must read the file
+// without an error.
 func compare(t *testing.T, r *Reader, truth *naive.File) {
 	i := 0
 	for s := range r.Sections() {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// allocated returns how many bytes f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -26,7 +26,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Whatever a hostile file announces, memory stays within a small multiple of its bytes.
+// timesFile limits the memory for a hostile file, as a multiple of the size of the file.
 const timesFile = 40
 
 func TestDeepNesting(t *testing.T) {
@@ -80,7 +80,8 @@ func TestTrieChain(t *testing.T) {
 	require.Less(t, used, uint64(len(data))*timesFile)
 }
 
-// A few bytes a name can spell names of any length: an option bounds them.
+// A string table of a few bytes can expand to names of any length. The option MaxNameBytes limits
+// their total length.
 func TestHugeNames(t *testing.T) {
 	data := gen.HugeNames(1<<20, 4096, true) // 4 GiB of names
 	r, err := afdo.OpenBytes(data, afdo.MaxNameBytes(32<<20))
@@ -106,8 +107,8 @@ func TestHugeNames(t *testing.T) {
 	require.ErrorIs(t, err, afdo.ErrLimit, "the default limits 4 GiB, too")
 }
 
-// Counts that the rest of the section cannot hold fail before anything is allocated or repeated by
-// them.
+// A count that exceeds what the rest of the section can hold is an error. It causes no large
+// allocation and no long loop.
 func TestHugeCounts(t *testing.T) {
 	unit := func() *naive.File {
 		return &naive.File{Units: []naive.Unit{
@@ -179,8 +180,8 @@ func TestHugeSectionTable(t *testing.T) {
 	}
 }
 
-// A section of a table may claim any place in the file, so the compact table itself must not be
-// read beyond what its entries can take.
+// In a compact section table, an entry may contain any offset. Reading the table must not go beyond
+// the bytes that its entries can take.
 func TestShortFiles(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := gen.RFCExample(compact)
@@ -195,7 +196,8 @@ func TestShortFiles(t *testing.T) {
 	}
 }
 
-// sparseReaderAt has some bytes at some offsets, and zeros everywhere else, up to any size.
+// A sparseReaderAt is a file of any size that contains zeros, except for some bytes at given
+// offsets.
 type sparseReaderAt map[int64][]byte
 
 func (s sparseReaderAt) ReadAt(p []byte, off int64) (int, error) {
@@ -210,8 +212,8 @@ func (s sparseReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// fileHeader is a header with a section table of entries, the summary and the file names first, of
-// which only the first some may be given.
+// fileHeader returns a header and section table for count entries. places are the offsets and sizes
+// of the summary, of the file names, and of the first entries.
 func fileHeader(compact bool, count uint64, places ...uint64) []byte {
 	e := gen.Enc{Compact: compact}
 	head := []byte("gcov\x00\x00\x00\x04\x00")
@@ -225,7 +227,7 @@ func fileHeader(compact bool, count uint64, places ...uint64) []byte {
 	return append(head, e.Buf...)
 }
 
-// Sizes that no file has, but an io.ReaderAt may claim.
+// An io.ReaderAt may claim a size that no file has.
 func TestHugeSizes(t *testing.T) {
 	open := func(size int64, parts sparseReaderAt, o ...afdo.Option) error {
 		_, err := afdo.NewReader(parts, size, o...)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// Opening a FIFO fails at once, though nobody writes to it.
+// Opening a FIFO fails at once, even if no process writes to it.
 func TestOpenFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

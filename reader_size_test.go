@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A server may claim any size for a file: what is not there takes no memory, whatever the file says
-// that it has there.
+// A server may claim any size for a file. A Reader allocates no memory for bytes that it cannot
+// read, whatever sizes the file contains.
 func TestClaimedSize(t *testing.T) {
 	paths, err := filepath.Glob("testdata/shop*.afdo")
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestClaimedSize(t *testing.T) {
 	}
 }
 
-// readAll opens a file and asks for all that it has, and returns the first error.
+// readAll opens a file of the claimed size and reads everything in it. It returns the first error.
 func readAll(data []byte, size int64, opts ...afdo.Option) error {
 	r, err := afdo.NewReader(bytes.NewReader(data), size, opts...)
 	if err != nil {

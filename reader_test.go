@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Random files of every legal shape read as the naive decoder reads them.
+// The Reader and the naive decoder read the same from random legal files.
 func TestReaderAgreesWithNaive(t *testing.T) {
 	files := testenv.Rounds(400, 4000)
 	for seed := range files {
@@ -43,7 +43,7 @@ func TestReaderAgreesWithNaive(t *testing.T) {
 	}
 }
 
-// checkNumLocations compares how many locations the functions say to have.
+// checkNumLocations checks the number of location records that each function stores.
 func checkNumLocations(t *testing.T, r *afdo.Reader, truth *naive.File) {
 	t.Helper()
 	for u, err := range r.Units() {
@@ -61,7 +61,7 @@ func checkNumLocations(t *testing.T, r *afdo.Reader, truth *naive.File) {
 	}
 }
 
-// checkLookups finds each unit and symbol in every way there is.
+// checkLookups finds each unit and symbol of a file with every lookup method.
 func checkLookups(t *testing.T, r *afdo.Reader, truth *naive.File) {
 	t.Helper()
 	n, err := r.NumUnits()
@@ -138,7 +138,7 @@ func TestUnitBySuffix(t *testing.T) {
 	}
 }
 
-// Repeated lookups go through a hash table and must find the same.
+// Lookups of units by path return the same after the Reader has built its hash table.
 func TestUnitHashed(t *testing.T) {
 	r, err := afdo.OpenBytes(gen.Big(300, true))
 	require.NoError(t, err)
@@ -153,8 +153,8 @@ func TestUnitHashed(t *testing.T) {
 	}
 }
 
-// A real profile that another implementation wrote reads the same from both modes, and adds up to
-// the version 3 profile that it was made of.
+// A real profile that another program wrote has the same content in normal and in compact mode. Its
+// samples are those of the version 3 profile from which it was made.
 func TestRealProfile(t *testing.T) {
 	var files []*naive.File
 	for _, name := range []string{"libgui.v4", "libgui.v4c"} {
@@ -199,7 +199,8 @@ func TestRealProfile(t *testing.T) {
 	require.Equal(t, 1596-26, functions, "26 functions have such places")
 }
 
-// countsTwice reports whether a place of a body, or of one inlined in it, has two counts.
+// countsTwice reports whether a location of a body, or of a body inlined in it, has two count
+// records.
 func countsTwice(body []naive.Location) bool {
 	seen := map[naive.Place]bool{}
 	for _, l := range body {

@@ -15,14 +15,15 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// requestShapes are profiles of 2 and of 6 MB, one of which has large units that all others inline
-// from.
+// requestShapes describes two generated profiles: one of 2 MB, and one of 6 MB with large units
+// whose functions are inlined into all others.
 var requestShapes = map[string]synth.Options{
 	"plain":   synth.Medium,
 	"headers": {Seed: 1, Units: 300, Functions: 2_000, Shape: synth.Headers},
 }
 
-// shapesOfRequests returns those that a test tries: the harder one alone, but in a sweep.
+// shapesOfRequests returns the profiles to test: all of requestShapes in a sweep, and otherwise
+// only the larger one.
 func shapesOfRequests() map[string]synth.Options {
 	if testenv.Sweep() {
 		return requestShapes
@@ -30,10 +31,10 @@ func shapesOfRequests() map[string]synth.Options {
 	return map[string]synth.Options{"headers": requestShapes["headers"]}
 }
 
-// compactFiles are what compactFile has made, by shape and whether there is an index.
+// compactFiles caches the results of compactFile, by profile and options of the index.
 var compactFiles = make(map[string][]byte)
 
-// compactFile returns a file that is not to be changed.
+// compactFile returns a generated compact file. The caller must not change the bytes.
 func compactFile(t testing.TB, o synth.Options, x *index.Options) []byte {
 	t.Helper()
 	key := fmt.Sprint(o, x != nil)
@@ -45,8 +46,7 @@ func compactFile(t testing.TB, o synth.Options, x *index.Options) []byte {
 	return compactFiles[key]
 }
 
-// smallUnits returns the paths of n units of less than some number of symbols, spread over the
-// file.
+// smallUnits returns the paths of n units with few symbols, spread over the file.
 func smallUnits(t testing.TB, data []byte, n int) (paths []string) {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)
@@ -64,7 +64,7 @@ func smallUnits(t testing.TB, data []byte, n int) (paths []string) {
 	return paths
 }
 
-// countUnit goes through all symbols and samples of a unit and returns how many there are.
+// countUnit iterates over all symbols and samples of a unit and returns their numbers.
 func countUnit(t testing.TB, u *afdo.Unit) (symbols, records int) {
 	t.Helper()
 	var c afdo.Cursor
@@ -84,8 +84,8 @@ func countUnit(t testing.TB, u *afdo.Unit) (symbols, records int) {
 	return symbols, records
 }
 
-// To open a file and read one unit of it takes three reads, be the unit loaded or walked, with an
-// index or without.
+// Opening a file and reading one unit takes three reads, with and without an index, and with and
+// without Unit.Load.
 func TestRequests(t *testing.T) {
 	for name, o := range shapesOfRequests() {
 		for _, x := range []*index.Options{nil, {}} {
@@ -117,7 +117,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A unit of megabytes takes a read for each piece of it, not one for each function.
+// Reading a unit of several megabytes takes one read for each chunk of it, not one for each
+// function.
 func TestRequestsOfLargeUnit(t *testing.T) {
 	data := compactFile(t, requestShapes["headers"], nil)
 	r, err := afdo.OpenBytes(data)
@@ -141,7 +142,8 @@ func TestRequestsOfLargeUnit(t *testing.T) {
 	require.LessOrEqual(t, counting.Reads, 3+2*len(data)/(64<<10))
 }
 
-// The names of symbols of many units come in a few reads, and are those of the file in memory.
+// Looking up symbols of many units takes a few reads, and finds the same names as in a file in
+// memory.
 func TestRequestsOfNames(t *testing.T) {
 	for name, o := range shapesOfRequests() {
 		for _, x := range []*index.Options{nil, {}} {

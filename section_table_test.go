@@ -18,7 +18,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// largeTableUnits is how many units make a section table of more than 256 KiB.
+// largeTableUnits returns how many units make a section table larger than 256 KiB.
 func largeTableUnits(compact bool) int {
 	if compact {
 		return 12_000
@@ -26,8 +26,8 @@ func largeTableUnits(compact bool) int {
 	return 3_300
 }
 
-// largeTable is a file with a section table of more than 256 KiB, which does not stay in memory if
-// the file is mapped. It is not to be changed.
+// largeTable returns a file with a section table larger than 256 KiB. A Reader of the mapped file
+// does not keep such a table in memory. The caller must not change the bytes.
 func largeTable(compact bool) []byte {
 	if compact {
 		return largeCompact()
@@ -40,8 +40,8 @@ var (
 	largeCompact = sync.OnceValue(func() []byte { return gen.Big(largeTableUnits(true), true) })
 )
 
-// What is read with entries of a table that is not in memory is what is read with those of one that
-// is, be it of a few units or of all.
+// A Reader that does not keep the section table in memory returns the same as one that does, for a
+// few units and for all.
 func TestLargeTable(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := largeTable(compact)
@@ -92,7 +92,7 @@ func sections(t *testing.T, r *afdo.Reader) (all []afdo.Section) {
 	return all
 }
 
-// requireSameSections compares tables that are too long for testify.
+// requireSameSections compares two lists of sections. They are too long for the output of testify.
 func requireSameSections(t *testing.T, want, got []afdo.Section) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -103,7 +103,8 @@ func requireSameSections(t *testing.T, want, got []afdo.Section) {
 	}
 }
 
-// Opening a file with a large table takes memory for a chunk of it and for some marks.
+// Opening a file with a large section table takes memory for one chunk of the table and for the
+// checkpoints.
 func TestLargeTableMemory(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "profile.afdo")
@@ -118,7 +119,8 @@ func TestLargeTableMemory(t *testing.T) {
 	}
 }
 
-// A damaged table gives the error that it gives in memory, wherever the damage is.
+// A damaged section table gives the same error whether or not it is kept in memory, wherever the
+// damage is.
 func TestDamagedLargeTable(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := slices.Clone(largeTable(compact))
@@ -156,7 +158,7 @@ func TestDamagedLargeTable(t *testing.T) {
 	}
 }
 
-// A large table in another order than the file is read like one in order.
+// A large section table whose entries are not in file order gives the same content as a sorted one.
 func TestLargeTableOutOfOrder(t *testing.T) {
 	data := slices.Clone(largeTable(false))
 	memory, err := afdo.OpenBytes(largeTable(false))
@@ -170,8 +172,7 @@ func TestLargeTableOutOfOrder(t *testing.T) {
 	requireSameSections(t, sections(t, memory), sections(t, r))
 }
 
-// A file with a large table that is written to, or cut, after it was opened is not the one that was
-// opened.
+// Reading a file with a large section table fails after the file was modified or truncated.
 func TestLargeTableChanges(t *testing.T) {
 	data := largeTable(true)
 	for _, change := range []func(path string) error{

@@ -20,8 +20,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// requireSymbol requires a symbol ID to lead to the same symbol, or error, whether a Reader looks
-// it up in a unit, in all of them, or among others.
+// requireSymbol checks that Unit.SymbolByID, Reader.SymbolByID and Reader.SymbolsByID return the
+// same symbol or error for an ID.
 func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.SymbolID) {
 	t.Helper()
 	want, wantErr := u.SymbolByID(id)
@@ -36,8 +36,8 @@ func requireSymbol(t *testing.T, cold *afdo.Reader, u *afdo.Unit, id afdo.Symbol
 	require.Equal(t, readertest.Describe(want), readertest.Describe(got))
 }
 
-// requirePicked requires any choice of a file's symbols to be found together as they are one by
-// one.
+// requirePicked checks for random subsets of a file's symbols that one call finds the same symbols
+// as lookups one by one.
 func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand) {
 	t.Helper()
 	for _, share := range []int{1, 2, 9, 20, 50} {
@@ -64,7 +64,8 @@ func requirePicked(t *testing.T, data []byte, ids []afdo.SymbolID, r *rand.Rand)
 	}
 }
 
-// requireSymbols does so for the symbols of a file and for IDs besides.
+// requireSymbols checks lookups by ID, see requireSymbol and requirePicked, for all symbols of a
+// file and for IDs that do not exist.
 func requireSymbols(t *testing.T, data []byte) {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)
@@ -112,14 +113,15 @@ func TestSymbolAgrees(t *testing.T) {
 	}
 }
 
-// unitOf returns a file with one unit.
+// unitOf returns a file with one unit. strings and rows write its string table and its symbol
+// names, and its symbol IDs are from 0 to end-1.
 func unitOf(compact bool, strings, rows func(e *gen.Enc), end uint32) []byte {
 	h := gen.NewHandmade(compact)
 	h.Unit("a.c", h.Section(naive.StringTable, strings), h.Section(naive.SymbolNames, rows), 0, end)
 	return h.Bytes()
 }
 
-// someRows is the data of symbol names from pairs of a string index and a symbol ID.
+// someRows returns a function that writes symbol names. Each row is a string index and a symbol ID.
 func someRows(rows ...[2]uint32) func(e *gen.Enc) {
 	return func(e *gen.Enc) {
 		e.U32(uint32(len(rows)))
@@ -131,7 +133,7 @@ func someRows(rows ...[2]uint32) func(e *gen.Enc) {
 	}
 }
 
-// manyRows is the data of symbol names of n symbols with IDs from start.
+// manyRows returns a function that writes the symbol names of n symbols, with IDs from start.
 func manyRows(start, n uint32) func(e *gen.Enc) {
 	rows := make([][2]uint32, n)
 	for i := range n {
@@ -140,8 +142,8 @@ func manyRows(start, n uint32) func(e *gen.Enc) {
 	return someRows(rows...)
 }
 
-// A fault that stands in the way of a symbol is an error; one elsewhere in the unit need not be
-// where few symbols are picked out of many.
+// A fault that affects the looked-up symbol is an error. A fault elsewhere in the unit may stay
+// unnoticed if SymbolsByID decodes only a few of many symbols.
 func TestSymbolOfFaultyUnit(t *testing.T) {
 	comb := gen.Comb(10, 19) // twenty strings
 	lies := func(e *gen.Enc) { e.U32(3); e.U8(2); gen.Leaf(e, "f", 0); gen.Leaf(e, "f", 0) }
@@ -185,7 +187,8 @@ func TestSymbolOfFaultyUnit(t *testing.T) {
 	}
 }
 
-// Of many symbols with names of megabytes, one can be had: it counts how long that one is.
+// In a unit whose names take megabytes each, a lookup of one symbol succeeds if its own name is
+// within the limit MaxNameBytes.
 func TestSymbolOfHugeName(t *testing.T) {
 	const prefix = 1 << 20
 	for _, compact := range []bool{false, true} {
@@ -206,8 +209,8 @@ func TestSymbolOfHugeName(t *testing.T) {
 	}
 }
 
-// Eight symbols of a unit cost a part of what decoding it does, which happens once, whoever comes
-// after.
+// Looking up eight symbols of a large unit costs a fraction of decoding the unit. A second lookup
+// in the unit decodes it, once for all later lookups.
 func TestSymbolCostsLittle(t *testing.T) {
 	const strings = 201
 	for _, compact := range []bool{false, true} {
@@ -241,8 +244,8 @@ func TestSymbolCostsLittle(t *testing.T) {
 	}
 }
 
-// Rows that are where the builder puts them are found by their place. Rows elsewhere are searched
-// for, with the same result.
+// SymbolsByID finds the same symbols in units whose rows are in the order of their IDs, as the
+// builder writes them, and in units with another order.
 func TestSymbolsByIDInAnyOrder(t *testing.T) {
 	const n = 300
 	ids := []afdo.SymbolID{6, 9, 9, 120, 297}
@@ -274,7 +277,7 @@ func TestSymbolsByIDInAnyOrder(t *testing.T) {
 	}
 }
 
-// Where thousands of units share a string table, it is read and decoded once for all.
+// A string table that thousands of units share is read and decoded once.
 func TestSymbolOfSharedTables(t *testing.T) {
 	const units = 3_000
 	h := gen.NewHandmade(true)
@@ -311,7 +314,7 @@ func TestSymbolOfSharedTables(t *testing.T) {
 	require.Less(t, used, uint64(20<<20))
 }
 
-// Lookups from many goroutines find the same as one after the other.
+// Concurrent lookups find the same symbols as lookups one after another.
 func TestSymbolConcurrently(t *testing.T) {
 	const units = 50
 	data := gen.Big(units, true)
@@ -337,8 +340,8 @@ func TestSymbolConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// Names of many units that are read into the same memory one after the other are the right ones,
-// also once other units have been read.
+// SymbolsByID reads the tables of one unit after another into the same memory. Names that it
+// returned before stay correct.
 func TestSymbolsOfManyUnits(t *testing.T) {
 	f := &naive.File{}
 	names := make(map[afdo.SymbolID]string)

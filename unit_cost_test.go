@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// One unit of a file of 10,000 costs the header, the section table, the file names section, and
-// that unit's sections, and what was read ahead.
+// Reading one unit of a file with 10,000 units reads the header, the section table, the file names,
+// the sections of that unit, and what is read ahead.
 func TestUnitCost(t *testing.T) {
 	units, which := testenv.Rounds(2_000, 10_000), 1_777
 	for _, compact := range []bool{true, false}[:testenv.Rounds(1, 2)] {
@@ -68,7 +68,7 @@ func TestUnitCost(t *testing.T) {
 	}
 }
 
-// Looking a symbol up by name does not need the samples of the others.
+// Looking up a symbol by name does not read the samples of other symbols.
 func TestSymbolCost(t *testing.T) {
 	data := gen.Big(100, true)
 	truth, err := naive.Decode(data)
@@ -93,7 +93,7 @@ func TestSymbolCost(t *testing.T) {
 	require.Equal(t, want, counting.Bytes)
 }
 
-// bytesPerOpen opens a file and finds one unit.
+// openUnit opens a file and finds one of its units.
 func openUnit(t *testing.T, data []byte) *afdo.Unit {
 	r, err := afdo.OpenBytes(data)
 	require.NoError(t, err)
@@ -102,7 +102,8 @@ func openUnit(t *testing.T, data []byte) *afdo.Unit {
 	return u
 }
 
-// No call allocates by the record, and none of a lookup by the unit or section.
+// Walking a function allocates nothing for its records. A lookup allocates nothing for other units
+// and sections.
 func TestAllocations(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		data := gen.Big(50, compact)

@@ -15,7 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// Symbols of a unit that share the section of their samples share its bytes in memory, too.
+// If several symbols of a unit refer to the same section of samples, the Reader keeps its bytes in
+// memory once.
 func TestSharedInfo(t *testing.T) {
 	const symbols = 3_000
 	for _, compact := range []bool{false, true} {
@@ -54,8 +55,8 @@ func TestSharedInfo(t *testing.T) {
 	}
 }
 
-// A path that stands thousands of times, and paths made to collide in a hash table, must not make
-// lookups slow: each of these would take minutes.
+// A path that thousands of units have, and thousands of paths with the same hash, do not make
+// lookups slow. Otherwise each of these would take minutes.
 func TestUnitLookupOfHostilePaths(t *testing.T) {
 	units := testenv.Rounds(60_000, 300_000)
 	for name, path := range map[string]func(i uint64) string{
@@ -90,12 +91,12 @@ func TestUnitLookupOfHostilePaths(t *testing.T) {
 	}
 }
 
-// collidingPath returns a path of eight bytes whose xxhash has i in its upper half and zeros in the
-// lower.
+// collidingPath returns a path of eight bytes. The upper half of its xxhash is i, and the lower
+// half is 0.
 func collidingPath(i uint64) string { return gen.OfHash(i << 32) }
 
-// A few bytes may spell megabytes, in thousands of units: a Reader decodes no more than its limit,
-// and a table that they share once.
+// The names of thousands of units may expand to megabytes each. A Reader stops decoding names at
+// its limit, which counts a table that several units share once.
 func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	units := testenv.Rounds(1_000, 2_000)
 	for _, shared := range []bool{false, true} {
@@ -134,7 +135,8 @@ func TestNamesOfAllUnitsAreLimited(t *testing.T) {
 	}
 }
 
-// However much the option allows, names take no more than what is in proportion to the file.
+// Whatever the option MaxNameBytes allows, the length of the decoded names is limited by the size
+// of the file.
 func TestNamesAreLimitedByTheFile(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		for n, ok := range map[uint32]bool{400: true, 600: false} {
@@ -154,7 +156,7 @@ func TestNamesAreLimitedByTheFile(t *testing.T) {
 	}
 }
 
-// Callees that lead from one unit to another and back decode each table once.
+// Looking up callees alternately in two units decodes the tables of each unit once.
 func TestSymbolDecodesOnce(t *testing.T) {
 	const rows = 1_000
 	h := gen.NewHandmade(true)

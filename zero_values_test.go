@@ -12,8 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// What nobody should do is an error and no panic: nil for a reader, nil for an option, and values
-// that were never opened.
+// Methods of zero values, a nil io.ReaderAt and nil options give errors and do not panic.
 func TestZeroValues(t *testing.T) {
 	_, err := afdo.NewReader(nil, 10)
 	require.Error(t, err)
@@ -55,7 +54,7 @@ func TestZeroValues(t *testing.T) {
 	require.False(t, new(afdo.Cursor).Next())
 }
 
-// An error about several units says which, up to a few.
+// The text of an AmbiguousError lists the paths of the matching units, up to a maximum.
 func TestAmbiguousError(t *testing.T) {
 	f := &naive.File{}
 	for i := range 20 {

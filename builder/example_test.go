@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/builder"
 )
 
-// A producer of profiles writes a compact file.
+// The example builds a profile function by function, and writes it as a compact file.
 func ExampleBuilder() {
 	b := builder.NewBuilder()
 	b.Function("src/main.c", "main", 1, 0)

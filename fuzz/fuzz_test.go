@@ -18,12 +18,13 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// A codec writes a profile in a format and reads it.
+// A codec writes a profile in one format and reads it back.
 type codec struct {
 	name  string
 	read  func(data []byte) (*profile.Profile, error)
 	write func(p *profile.Profile) (data []byte, lossless bool, err error)
-	// refusal is what the format may refuse to hold.
+	// refusals are the errors with which the format may reject a profile, because it cannot hold
+	// all of it.
 	refusals []error
 }
 
@@ -69,7 +70,7 @@ func writeText(p *profile.Profile) ([]byte, bool, error) {
 	return text.Bytes(), true, err
 }
 
-// readAny reads a profile of the format that its first bytes tell.
+// readAny reads a profile of any format, which it recognises by the first bytes.
 func readAny(data []byte) (*profile.Profile, error) {
 	switch string(data[:min(len(data), 4)]) {
 	case "gcov":
@@ -91,9 +92,9 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// What can be read in any format can be written in every other, apart from what that says it cannot
-// hold, and reads back with the same meaning and summary. What was read back makes the same bytes
-// again, and a version 4 file that was written has no fault.
+// A profile of any format is written in each other format and read back with the same meaning and
+// summary, unless the format rejects it. Writing it again gives the same bytes. A version 4 file
+// that was written has no faults.
 func FuzzConvertRoundTrip(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

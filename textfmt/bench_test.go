@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// benchmarks runs a benchmark on a made and on a real profile.
+// benchmarks runs a benchmark on a generated and on a real profile.
 func benchmarks(b *testing.B, run func(b *testing.B, r *afdo.Reader, text []byte)) {
 	for _, input := range []struct {
 		name string

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/textfmt"
 )
 
-// The text of one function of a version 4 file, of which nothing else is read.
+// PrintSymbol writes the text of one function of a version 4 file. It reads nothing else of the
+// file.
 func ExamplePrintSymbol() {
 	r, err := afdo.Open("../testdata/shop.compact.afdo")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// FuzzTextParse: what parses is printed and parsed again to the same meaning,
-// and a text that says the same is the same. What does not parse says where.
+// A text that can be parsed has the same meaning after it was printed and parsed again. The error
+// of any other text has a position.
 func FuzzTextParse(f *testing.F) {
 	f.Add([]byte(rfcExample(f)))
 	f.Add([]byte(head))
@@ -45,7 +45,7 @@ func FuzzTextParse(f *testing.F) {
 	})
 }
 
-// checkPosition checks that an error stands at a byte of a text or right behind it.
+// checkPosition checks that the position of an error is a byte of the text or its end.
 func checkPosition(t *testing.T, text string, e *afdo.FormatError) {
 	lines := strings.Split(text, "\n")
 	require.LessOrEqual(t, 1, e.Line)
@@ -54,8 +54,8 @@ func checkPosition(t *testing.T, text string, e *afdo.FormatError) {
 	assert.LessOrEqual(t, e.Column, len(lines[e.Line-1])+1)
 }
 
-// FuzzTextPrint: a file whose text is printed means what profile.Read makes of
-// it, and so does the text.
+// If Print accepts a file, profile.Read accepts it as well, and parsing the text gives the same
+// profile.
 func FuzzTextPrint(f *testing.F) {
 	f.Add(gen.RFCExample(false))
 	f.Add(gen.RFCExample(true))

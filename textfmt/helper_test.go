@@ -17,12 +17,13 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// draw returns a random legal file of a few units and what it says.
+// draw returns a random legal file with a few units, and its content.
 func draw(seed uint64, o gen.Options) ([]byte, *naive.File) {
 	return gen.Random(rand.New(rand.NewPCG(seed, 20)), o)
 }
 
-// everything is all legal shapes. Without raw names, nothing is refused for a quote.
+// everything returns options for all kinds of legal files. If rawNames is false, no name has a
+// double quote, so Print accepts the file.
 func everything(rawNames bool) gen.Options {
 	o := gen.All()
 	o.RawNames = rawNames
@@ -38,7 +39,7 @@ func open(t testing.TB, data []byte) *afdo.Reader {
 	return r
 }
 
-// corpus opens a real profile, or skips the test where there is none.
+// corpus opens a real profile, or skips the test if there is none.
 func corpus(t testing.TB, name string) *afdo.Reader {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Corpus(t, name))
@@ -46,7 +47,7 @@ func corpus(t testing.TB, name string) *afdo.Reader {
 	return open(t, data)
 }
 
-// meaning returns what a profile says in the terms of package naive.
+// meaning converts a profile to the model of package naive.
 func meaning(p *profile.Profile) *naive.Profile {
 	key := func(s profile.SymbolRef) naive.Key {
 		return naive.Key{Path: p.UnitPath(p.SymbolUnit(s)), Name: p.SymbolName(s)}
@@ -90,7 +91,7 @@ func bodyMeaning(records []profile.Record, key func(profile.SymbolRef) naive.Key
 	return b
 }
 
-// hasQuote reports whether a name or path of a file holds a double quote.
+// hasQuote reports whether a name or path in a file contains a double quote.
 func hasQuote(f *naive.File) bool {
 	for _, u := range f.Units {
 		if strings.Contains(u.Path, `"`) {
@@ -105,8 +106,8 @@ func hasQuote(f *naive.File) bool {
 	return false
 }
 
-// part returns what a text of the chosen symbols must say: those whole, and of
-// the others the ones that they refer to, without info.
+// part returns the file that the text of the chosen symbols describes: these symbols with their
+// samples, and the symbols to which they refer without samples.
 func part(f *naive.File, chosen func(unit int, s *naive.Symbol) bool) *naive.File {
 	inlined, called := map[uint32]bool{}, map[uint32]bool{}
 	for i := range f.Units {
@@ -134,7 +135,7 @@ func part(f *naive.File, chosen func(unit int, s *naive.Symbol) bool) *naive.Fil
 	return p
 }
 
-// collect finds the callees of a body that are inlined and those that are called.
+// collect adds the inlined functions and the call targets in a body to two sets.
 func collect(locations []naive.Location, inlined, called map[uint32]bool) {
 	for _, l := range locations {
 		if l.Type == naive.InlinedFn {
@@ -147,7 +148,8 @@ func collect(locations []naive.Location, inlined, called map[uint32]bool) {
 	}
 }
 
-// A slowPrinter writes the text of a file in the most obvious way, to compare with.
+// A slowPrinter writes the text of a file in the simplest way. Tests compare its output with that
+// of Print.
 type slowPrinter struct {
 	strings.Builder
 	file    map[uint32]int // of a symbol ID
@@ -155,7 +157,7 @@ type slowPrinter struct {
 	inlined map[uint32]bool
 }
 
-// slowPrint writes a whole file. First come the symbols that comesFirst chooses.
+// slowPrint writes a whole file. The symbols of units for which comesFirst returns true come first.
 func slowPrint(f *naive.File, withFile func(u *naive.Unit) bool, comesFirst func(unit int) bool) string {
 	p := &slowPrinter{file: map[uint32]int{}, name: map[uint32]string{}, inlined: map[uint32]bool{}}
 	var paths []string
@@ -190,7 +192,7 @@ func slowPrint(f *naive.File, withFile func(u *naive.Unit) bool, comesFirst func
 	return p.String()
 }
 
-// block writes a list of elements that are set apart by commas.
+// block writes a list of n elements with commas between them.
 func (p *slowPrinter) block(start, before string, n int, element func(i int)) {
 	p.WriteString(start)
 	for i := range n {
@@ -266,7 +268,7 @@ func (p *slowPrinter) body(locations []naive.Location, depth int) {
 	p.WriteString("}")
 }
 
-// follows reports whether a call stands right behind another one of its location.
+// follows reports whether the location before l is also a call at the same place.
 func follows(before []naive.Location, l naive.Location) bool {
 	for i := len(before) - 1; i >= 0; i-- {
 		b := before[i]
@@ -306,7 +308,7 @@ func sortByID(symbols []naive.Symbol) {
 	slices.SortFunc(symbols, func(a, b naive.Symbol) int { return int(int64(a.ID) - int64(b.ID)) })
 }
 
-// equalText compares long texts and reports the first line that differs.
+// equalText compares two long texts and reports the first line that differs.
 func equalText(t *testing.T, want, got string) {
 	t.Helper()
 	if want == got {

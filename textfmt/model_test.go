@@ -101,8 +101,7 @@ func TestPrintProfileEmpty(t *testing.T) {
 	assert.Zero(t, p.NumSymbols())
 }
 
-// Parse takes back what PrintProfile writes, and the text depends on nothing
-// but the meaning of a profile.
+// Parse reads back what PrintProfile writes. Profiles with the same meaning give the same text.
 func TestPrintProfileRandom(t *testing.T) {
 	for seed := range uint64(300) {
 		data, truth := draw(seed, everything(seed%4 == 0))

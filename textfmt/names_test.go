@@ -10,8 +10,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// FuzzTextNames writes names of any bytes as those of a unit, a symbol and a callee. They come
-// back, or one is refused.
+// FuzzTextNames uses any bytes as the names of a unit, a symbol and a callee. Parsing the printed
+// text returns these names, or PrintProfile rejects one of them.
 func FuzzTextNames(f *testing.F) {
 	for _, name := range []string{"a", "", "\"", "\\", "a\nb", "\x00", "\xff", "}", "\r"} {
 		f.Add(name, "f", "g")

@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// checkSyntaxError parses a text with a ¦ at the place of the error.
+// checkSyntaxError parses a text and checks the error. The character ¦ in the text marks the
+// position of the error, and is removed before parsing.
 func checkSyntaxError(t *testing.T, text, msg string, class error) {
 	t.Helper()
 	before, after, ok := strings.Cut(text, "¦")
@@ -188,7 +189,7 @@ func TestParseSymbolErrors(t *testing.T) {
 	}
 }
 
-// Every text that ends early is refused, and nothing of it is returned.
+// A text that is cut off anywhere gives an error and no profile.
 func TestParseTruncated(t *testing.T) {
 	text := strings.TrimRight(head+`"f":0(1:2:3) = {locations = {1.2 = 3, 4 = 5}, callsites = {1 -> {1 = 2}},
 		new = {"{"}, inlined = {1 = "g":-1(2) = {locations = {1 = 2}}}} "g":-1(2:3:4) = {}`, "\n")

@@ -17,7 +17,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// head is the part of a text before its symbols. It takes 13 lines.
+// head is the beginning of a text up to its symbols. It has 13 lines.
 const head = `filenames = {
   "a.c",
   "b.c"
@@ -33,14 +33,14 @@ summary = {
 }
 `
 
-// rfcExample is the example of RFC 5.3.
+// rfcExample returns the example of RFC 5.3.
 func rfcExample(t testing.TB) string {
 	text, err := os.ReadFile("testdata/rfc-example.txt")
 	require.NoError(t, err)
 	return string(text)
 }
 
-// fn is a function in a readable notation.
+// An fn is a function in a notation that is easy to read in tests.
 type fn struct {
 	file      string
 	name      string
@@ -49,7 +49,7 @@ type fn struct {
 	body      func(c *composer)
 }
 
-// composer writes bodies by the names of their callees.
+// A composer writes function bodies, with callees given by name.
 type composer struct {
 	p *profile.Profile
 	profile.Body
@@ -273,7 +273,7 @@ func TestParseDeepUnknownSection(t *testing.T) {
 	assert.Equal(t, faultAt(position{15, 2}, afdo.ErrTruncated, "%s", `missing "}" for this "{"`), err)
 }
 
-// A token is right wherever the lexer's buffer ends within it.
+// Tokens are parsed correctly if the lexer's buffer ends anywhere within them.
 func TestParseAcrossBuffers(t *testing.T) {
 	const body = `"name
 of \xff two lines":-1(12345:678:9) = { locations = { 11.22 = 33 }, callsites = { 44 -> { 12345 = 55 } } } !`

@@ -80,7 +80,7 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	if err != nil {
 		return err
 	}
-	if err := p.nameAll(symbols); err != nil {
+	if err := eachSymbol(symbols, func(s afdo.Symbol) error { p.name(s); return nil }); err != nil {
 		return err
 	}
 	if err := p.head(); err != nil {
@@ -141,10 +141,10 @@ func (p *printer) surveyUnit(u *afdo.Unit) error {
 	if err := p.addFile(u.Path()); err != nil {
 		return err
 	}
-	if err := eachSymbol(u.Symbols(), p.survey); err != nil {
-		return err
-	}
-	return p.nameAll(u.Symbols())
+	return eachSymbol(u.Symbols(), func(s afdo.Symbol) error {
+		p.name(s)
+		return p.survey(s)
+	})
 }
 
 // addFile assigns the next file ID to a path. Units with the same path, which a malformed file may
@@ -309,17 +309,6 @@ func (p *printer) header(ref profile.SymbolRef) (name string, file int, err erro
 		return "", 0, unknownCallee(n.id)
 	}
 	return n.name, n.file, nil
-}
-
-// nameAll stores the name and the file ID of each symbol.
-func (p *printer) nameAll(symbols iter.Seq2[afdo.Symbol, error]) error {
-	for s, err := range symbols {
-		if err != nil {
-			return err
-		}
-		p.name(s)
-	}
-	return nil
 }
 
 // name notes the name and the file ID of a symbol.

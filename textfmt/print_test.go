@@ -37,7 +37,8 @@ func TestPrintExample(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, its text is the obvious one and says what the file says.
+// Print writes the same text as the slow printer for any file, and parsing the text gives the
+// content of the file.
 func TestPrintRandom(t *testing.T) {
 	refused := 0
 	for seed := range uint64(testenv.Rounds(40, 400)) {
@@ -100,7 +101,7 @@ func TestPrintSymbolRandom(t *testing.T) {
 	}
 }
 
-// checkPart checks a text of a part of a file that is in one unit.
+// checkPart checks the text of some symbols of one unit.
 func checkPart(t *testing.T, truth *naive.File, unit int, chosen func(int, *naive.Symbol) bool, text string) {
 	t.Helper()
 	want := part(truth, chosen)
@@ -146,7 +147,8 @@ func units(t *testing.T, r *afdo.Reader) []*afdo.Unit {
 	return units
 }
 
-// twoUnits is a file to be changed: f of a.c calls h of b.c and inlines g of b.c.
+// twoUnits returns a file that a test may change: f of a.c calls h of b.c, and has g of b.c
+// inlined.
 func twoUnits() *naive.File {
 	return &naive.File{Units: []naive.Unit{
 		{Path: "a.c", Start: 1, End: 3, Symbols: []naive.Symbol{
@@ -224,7 +226,8 @@ func TestPrintPart(t *testing.T) {
 	}
 }
 
-// prints calls the three functions on a file, on its first unit and on that unit's first symbol.
+// prints returns the three functions that print: Print of the file, PrintUnit of its first unit,
+// and PrintSymbol of that unit's first symbol.
 func prints(t *testing.T, r *afdo.Reader) map[string]func(w io.Writer) error {
 	u := units(t, r)[0]
 	var first afdo.Symbol
@@ -239,7 +242,7 @@ func prints(t *testing.T, r *afdo.Reader) map[string]func(w io.Writer) error {
 	}
 }
 
-// A fault is found before anything is written.
+// Print reports a fault before it writes anything.
 func TestPrintRefuses(t *testing.T) {
 	tests := map[string]struct {
 		change func(f *naive.File)
@@ -311,7 +314,7 @@ func TestPrintMalformed(t *testing.T) {
 	require.NoError(t, PrintSymbol(io.Discard, r, unused))
 }
 
-// failingReaderAt fails from a certain read on.
+// A failingReaderAt fails after a given number of reads.
 type failingReaderAt struct {
 	io.ReaderAt
 	reads atomic.Int64
@@ -324,7 +327,7 @@ func (f *failingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, off)
 }
 
-// Whenever reading fails, printing fails.
+// Printing returns an error if any of its reads fails.
 func TestPrintReadErrors(t *testing.T) {
 	f := twoUnits()
 	// Opening reads the begin and the end of a file: with these names, neither has the second unit.
@@ -354,7 +357,8 @@ func TestPrintReadErrors(t *testing.T) {
 	}
 }
 
-// Units of one path share a file ID, as a text may list a path only once.
+// Units with the same path have the same file ID in the text, because the list of file names may
+// contain a path only once.
 func TestPrintUnitsOfOnePath(t *testing.T) {
 	f := twoUnits()
 	f.Units[1].Path = "a.c"
@@ -401,7 +405,7 @@ func TestPrintWriteErrors(t *testing.T) {
 	require.NoError(t, Print(&brokenWriter{out.Len()}, r))
 }
 
-// Bodies may be nested as deep as they like. (Quadratic time would take hours.)
+// Printing deeply nested bodies takes linear time. Quadratic time would take hours.
 func TestPrintDeepNesting(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		depth := testenv.Rounds(20_000, 100_000)
@@ -417,7 +421,8 @@ func TestPrintDeepNesting(t *testing.T) {
 	}
 }
 
-// Symbols that share a function would make a text as long as their product.
+// If thousands of symbols share one section of samples, printing fails, because the text would be
+// thousands of times as long as the file.
 func TestPrintSharedFunctions(t *testing.T) {
 	const n = 2000
 	f := &naive.File{Units: []naive.Unit{{Path: "a.c", End: n}, {Start: n, End: n}}}
@@ -465,7 +470,7 @@ func TestMaxText(t *testing.T) {
 	assert.Equal(t, "12345", out.String())
 }
 
-// What a function takes does not depend on how many records it has.
+// The number of allocations does not depend on the number of records of a function.
 func TestPrintAllocations(t *testing.T) {
 	count := func(records int) float64 {
 		f := twoUnits()

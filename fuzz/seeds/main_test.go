@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fuzzTargets returns the files of all fuzz targets of the tree by name.
+// fuzzTargets returns, for each fuzz target of the repository, the files that define it.
 func fuzzTargets(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	declaration := regexp.MustCompile(`(?m)^func (Fuzz\w*)\(f \*testing\.F\) \{`)
@@ -46,7 +46,7 @@ func fuzzTargets(t *testing.T) map[string][]string {
 	return found
 }
 
-// OSS-Fuzz finds a target by its name alone, which must not be part of another's.
+// No name of a fuzz target is a part of another name, because OSS-Fuzz finds targets by name.
 func TestNamesAreUnique(t *testing.T) {
 	found := fuzzTargets(t)
 	for name, paths := range found {
@@ -57,7 +57,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// The list has the targets of the files that OSS-Fuzz can build, all of them.
+// The list of targets contains all fuzz targets that OSS-Fuzz can build.
 func TestTargets(t *testing.T) {
 	want := []string{}
 	for name, paths := range fuzzTargets(t) {
@@ -79,7 +79,8 @@ func TestTargets(t *testing.T) {
 	assert.ElementsMatch(t, want, listed)
 }
 
-// As part of their package, as OSS-Fuzz builds them, the targets need no test file but their own.
+// Each fuzz target compiles with its package and its own test file, without other test files, as
+// OSS-Fuzz builds it.
 func TestTargetsBuildAlone(t *testing.T) {
 	testenv.NeedSweep(t)
 	for _, pkg := range []string{".", "fuzz"} {
@@ -142,7 +143,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// libFuzzer ends at an entry that it cannot read, and takes words of up to 64 bytes.
+// Each entry of a dictionary can be parsed by libFuzzer, which stops at an invalid entry, and has
+// at most 64 bytes.
 func TestDictionaries(t *testing.T) {
 	line := regexp.MustCompile(`^"((?:[^"\\[:cntrl:]]|\\"|\\\\|\\x[0-9a-f]{2})+)"$`)
 	for _, name := range allDicts {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
-// counted counts reads, and how many bytes they ask for at most.
+// A counted is an io.ReaderAt that counts the reads, and records the size of the largest read.
 type counted struct {
 	io.ReaderAt
 	reads, most int
@@ -45,7 +45,7 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// A buffer is used if it is large enough, and left alone if it is not.
+// ReadAt reads into the buffer if that is large enough, and otherwise does not change it.
 func TestBuffer(t *testing.T) {
 	buf := make([]byte, 0, 10)
 	got, err := arriving.ReadAt(bytes.NewReader([]byte("0123456789ab")), buf, 1, 10)
@@ -58,7 +58,7 @@ func TestBuffer(t *testing.T) {
 	assert.Equal(t, "123456789a", string(buf[:10]))
 }
 
-// What is claimed and is not there takes no memory.
+// If a file is shorter than claimed, ReadAt allocates little memory.
 func TestClaim(t *testing.T) {
 	for _, n := range []int{1001, 50 << 20, math.MaxInt} {
 		r := &counted{ReaderAt: bytes.NewReader(make([]byte, 1000))}

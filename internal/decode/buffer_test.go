@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Each fault has its class and the place where the field begins, and the first one sticks.
+// Each fault has the right class, and the position at which its field begins. Later faults do not
+// replace the first one.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		data  string
@@ -86,7 +87,7 @@ func TestErrors(t *testing.T) {
 	assert.EqualError(t, class, "too many")
 }
 
-// slowLEB decodes a LEB128 with numbers of any size. It returns nil if data ends too early.
+// slowLEB decodes a LEB128 of any size. It returns nil if data ends before the number does.
 func slowLEB(data []byte, signed bool) (v *big.Int, n int) {
 	for n = 0; n < len(data); n++ {
 		if data[n] < 0x80 {
@@ -104,7 +105,7 @@ func slowLEB(data []byte, signed bool) (v *big.Int, n int) {
 	return nil, 0
 }
 
-// FuzzLEB compares LEB128s with those of slowLEB.
+// A Buffer decodes LEB128 numbers as slowLEB does.
 func FuzzLEB(f *testing.F) {
 	for _, seed := range []string{"\x00", "\x7f", "\x80\x01", "\xff\x00", "\x80\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f", "\x80"} {
 		f.Add([]byte(seed))

@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// byteSource lets bytes decide what is drawn; when they run out, a generator goes on.
+// A byteSource is a source of random numbers that returns given bytes first, and pseudorandom
+// numbers after their end.
 type byteSource struct {
 	data []byte
 	then *rand.PCG
@@ -26,7 +27,8 @@ func (s *byteSource) Uint64() uint64 {
 	return uint64(b) * 0x0101010101010101
 }
 
-// FuzzBuilderRoundTrip writes a profile that the input decides and reads it back in two ways.
+// FuzzBuilderRoundTrip writes a profile that the input determines. profile.Read and the naive
+// decoder read the same profile back.
 func FuzzBuilderRoundTrip(f *testing.F) {
 	for n := range 8 {
 		seed := make([]byte, 64*n)

@@ -34,7 +34,7 @@ func write(t testing.TB, p *profile.Profile, o Options) []byte {
 	return b.Bytes()
 }
 
-// decode decodes a file and checks its shape.
+// decode decodes a file with the naive decoder, and checks the order of its parts, see checkShape.
 func decode(t testing.TB, data []byte, o Options) *naive.File {
 	t.Helper()
 	f, err := naive.Decode(data)
@@ -43,7 +43,7 @@ func decode(t testing.TB, data []byte, o Options) *naive.File {
 	return f
 }
 
-// open opens a file in which a check finds nothing to remark.
+// open opens a file, and checks that package check finds nothing to report in it.
 func open(t testing.TB, data []byte) *afdo.Reader {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)
@@ -54,7 +54,8 @@ func open(t testing.TB, data []byte) *afdo.Reader {
 	return r
 }
 
-// draw draws what a profile means. One in four is large enough for IDs of two bytes.
+// draw returns a random profile in the model of package naive. One in four is so large that symbol
+// IDs take two bytes.
 func draw(t testing.TB, r *rand.Rand) *naive.Profile {
 	o := gen.All()
 	if r.IntN(4) == 0 {
@@ -71,7 +72,8 @@ func drawWith(t testing.TB, r *rand.Rand, o gen.Options) *naive.Profile {
 	return truth
 }
 
-// model makes a profile of what it means, in an order that r decides.
+// model converts a naive profile to a profile.Profile. It adds units, symbols and functions in a
+// random order.
 func model(r *rand.Rand, truth *naive.Profile) *profile.Profile {
 	m := modeller{r: r, p: profile.New()}
 	if r.IntN(2) == 0 { // else the functions bring the first symbols
@@ -134,7 +136,8 @@ func (m *modeller) records(b *naive.Body) {
 	}
 }
 
-// sorted iterates over a map in order, so that a seed always makes the same test.
+// sorted iterates over a map in the order of its keys, so that a test with a given seed always does
+// the same.
 func sorted[K comparable, V any](m map[K]V, compare func(K, K) int) func(yield func(K, V) bool) {
 	return func(yield func(K, V) bool) {
 		for _, k := range slices.SortedFunc(maps.Keys(m), compare) {
@@ -153,7 +156,8 @@ func comparePlaces(a, b naive.Place) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Disc, b.Disc))
 }
 
-// checkShape checks what the builder promises beyond the meaning of a file.
+// checkShape checks what the builder promises about the order of sections, units, symbols and
+// records.
 func checkShape(t testing.TB, f *naive.File, size int, o Options) {
 	t.Helper()
 	require.Equal(t, o.Compact, f.Compact)
@@ -181,7 +185,8 @@ func checkShape(t testing.TB, f *naive.File, size int, o Options) {
 	checkIDs(t, f.Units, symbols)
 }
 
-// checkUnit returns the number of sections of a unit.
+// checkUnit checks the order of a unit's symbols and strings. It returns the number of the unit's
+// sections.
 func checkUnit(t testing.TB, u naive.Unit) int {
 	require.Equal(t, u.StringTableSection+1, u.SymbolNamesSection, "sections stand together")
 	require.Len(t, u.Strings, len(u.Symbols))
@@ -199,7 +204,8 @@ func checkUnit(t testing.TB, u naive.Unit) int {
 	return int(next - u.StringTableSection)
 }
 
-// checkIDs checks that all IDs are taken, and that empty ranges come last.
+// checkIDs checks that the units use all symbol IDs from 0, and that units without symbols have
+// ranges after them.
 func checkIDs(t testing.TB, units []naive.Unit, symbols uint32) {
 	t.Helper()
 	units = slices.Clone(units)
@@ -216,7 +222,7 @@ func checkIDs(t testing.TB, units []naive.Unit, symbols uint32) {
 	require.Equal(t, symbols, next)
 }
 
-// checkLocations checks order and form of the locations of a body (format note 15).
+// checkLocations checks the order and the types of the locations in a body (format note 15).
 func checkLocations(t testing.TB, ls []naive.Location) {
 	for i, l := range ls {
 		if i > 0 {
@@ -240,7 +246,8 @@ func checkLocations(t testing.TB, ls []naive.Location) {
 	}
 }
 
-// locationKey is what siblings ascend by; no two have the same.
+// locationKey returns the key by which the locations of a body are sorted. No two locations of a
+// body have the same key.
 func locationKey(l naive.Location) []uint32 {
 	kinds := map[uint8]uint32{naive.Zero: 0, naive.Normal: 0, naive.Wide: 0, naive.CalledFn: 1, naive.CalledFns: 1, naive.InlinedFn: 2}
 	return []uint32{l.Line, l.Disc, kinds[l.Type], l.Callee}

@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// An index changes nothing else of a file, and the same profile makes the same index.
+// Adding an index does not change the other sections of a file. Equal profiles give equal indexes.
 func TestIndex(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(8, 200)) {
 		r := rand.New(rand.NewPCG(seed, 0x1d))
@@ -51,7 +51,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// An error of what the caller has a say in comes through.
+// Write returns an error of the caller's function Options.Index.Fingerprint.
 func TestIndexError(t *testing.T) {
 	fault := errors.New("a fault")
 	o := Options{Index: &index.Options{Fingerprint: func(*afdo.Unit) (uint64, error) { return 0, fault }}}

@@ -17,8 +17,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// The bytes of records, written out by hand. Symbols f and g have the lowest IDs, the one that is
-// used more comes first.
+// The encoding of records equals bytes that were written by hand. Symbols f and g have the two
+// lowest IDs, and the symbol with more references has the lower one.
 func TestRecordBytes(t *testing.T) {
 	for _, test := range []struct {
 		name            string
@@ -101,7 +101,8 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// infoBytes returns the only symbol info section of a profile, without its bitmask.
+// infoBytes writes a profile with one function, and returns its symbol info section without the
+// bitmask byte.
 func infoBytes(t *testing.T, p *profile.Profile, o Options) []byte {
 	data := write(t, p, o)
 	for _, s := range decode(t, data, o).Sections {
@@ -113,13 +114,13 @@ func infoBytes(t *testing.T, p *profile.Profile, o Options) []byte {
 	return nil
 }
 
-// step is a record as a cursor meets it.
+// A step is a record with its depth, as a Cursor returns them.
 type step struct {
 	depth int
 	line  uint32
 }
 
-// steps walks the only function of unit a.cc.
+// steps returns all records of the only function in unit a.cc.
 func steps(t *testing.T, data []byte) []step {
 	u, err := open(t, data).Unit("a.cc")
 	require.NoError(t, err)
@@ -136,7 +137,8 @@ func steps(t *testing.T, data []byte) []step {
 	return got
 }
 
-// Bodies each in the next one, with a record before and after: a million of them in compact mode.
+// A million inlined bodies, each nested in the one before, are written and read back in compact
+// mode. Each body has a record before and after the nested body.
 func TestDeepBodies(t *testing.T) {
 	bothModes(t, func(t *testing.T, o Options) {
 		depth := testenv.Rounds(20_000, 100_000)
@@ -165,8 +167,8 @@ func TestDeepBodies(t *testing.T) {
 	})
 }
 
-// A hundred thousand bodies, each in the next one, each beside another that was numbered later in
-// the profile and comes first in the file.
+// A hundred thousand inlined bodies, each nested in the one before, are written and read back.
+// Beside each body is another one at the same place that has to be written first.
 func TestDeepBodiesToSort(t *testing.T) {
 	depth := testenv.Rounds(20_000, 100_000)
 	p := one(func(p *profile.Profile, b *profile.Body) {
@@ -195,7 +197,8 @@ func TestDeepBodiesToSort(t *testing.T) {
 	})
 }
 
-// Many functions inlined and called in one place, numbered in another order than they are written.
+// Many functions are called and inlined at one place, and have to be written in another order than
+// that of their SymbolRefs.
 func TestManyInOnePlace(t *testing.T) {
 	n := testenv.Rounds(5_000, 50_000)
 	p := one(func(p *profile.Profile, b *profile.Body) {

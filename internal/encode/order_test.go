@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// uses makes a profile of units with symbols of so many uses, one function that has them all, and
-// what newFile makes of it.
+// usesFile returns the layout of a file for a profile. units contains, for each unit, the number of
+// references to each of its symbols. One function has all of these references.
 func usesFile(t testing.TB, units [][]int) *fileLayout {
 	p := profile.New()
 	var b profile.Body
@@ -50,7 +50,8 @@ func drawUses(r *rand.Rand, units, symbols, uses int) [][]int {
 	return drawn
 }
 
-// bestBelow tries every unit as the last with every number of whole ones before it.
+// bestBelow returns the most references that IDs below a bound can have, if some of the first units
+// get IDs as a whole and any unit comes last. It tries all choices.
 func bestBelow(r *ranking, room uint64) uint64 {
 	best := uint64(0)
 	for last := range r.units {
@@ -100,7 +101,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// On real profiles no choice of units is better: neither of the whole ones nor of the last.
+// For real profiles, ranking.take finds the best choice of whole units and of the last unit.
 func TestTakeIsBestOnRealProfiles(t *testing.T) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2"}[:testenv.Rounds(1, 3)] {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +117,8 @@ func TestTakeIsBestOnRealProfiles(t *testing.T) {
 	}
 }
 
-// knapsack returns the most uses that room for so many symbols can hold if any units may be taken
-// as a whole and any one in part.
+// knapsack returns the most references that room symbol IDs can have, if any units get IDs as a
+// whole and one unit in part.
 func knapsack(r *ranking, room int) uint64 {
 	whole, parted := make([]uint64, room+1), make([]uint64, room+1) // by room
 	for i := range r.units {
@@ -136,7 +137,8 @@ func knapsack(r *ranking, room int) uint64 {
 	return parted[room]
 }
 
-// A large unit that is used little, but for a few symbols, must not push these behind small units.
+// The few symbols with many references in a large unit get lower IDs than the symbols of small
+// units with fewer references.
 func TestFewMuchUsedSymbolsOfALargeUnit(t *testing.T) {
 	large := make([]int, 1000)
 	for i := 0; i < 1000; i += 10 {
@@ -160,7 +162,7 @@ func TestFewMuchUsedSymbolsOfALargeUnit(t *testing.T) {
 	assert.Equal(t, 100*9+27*2+(600-27)*2*2, idBytes(f), "100 symbols and 9 small units in one byte, the rest in two")
 }
 
-// idBytes is how many bytes a compact file spends on IDs in location records.
+// idBytes returns the number of bytes that symbol IDs in location records take in a compact file.
 func idBytes(f *fileLayout) (n int) {
 	for s, uses := range f.countUses() {
 		n += int(uses) * varintLen(uint64(f.ids[s]))
@@ -168,7 +170,7 @@ func idBytes(f *fileLayout) (n int) {
 	return n
 }
 
-// leastIDBytes is idBytes if the IDs of a unit needed not be contiguous.
+// leastIDBytes returns what idBytes would be if the IDs of a unit did not have to be contiguous.
 func leastIDBytes(f *fileLayout) (n int) {
 	all := f.countUses()
 	slices.Sort(all)
@@ -187,7 +189,8 @@ func varintLen(v uint64) int {
 	return n
 }
 
-// numberByName is the numbering of a writer that does not care: units by path, symbols by name.
+// numberByName numbers units by path and symbols by name, as a writer does that does not minimise
+// the size.
 func numberByName(f *fileLayout) {
 	next := uint32(0)
 	for _, i := range f.plan.byPath {
@@ -201,8 +204,8 @@ func numberByName(f *fileLayout) {
 	}
 }
 
-// With IDs of one, two and three bytes, the order by use must lie between the order by name and
-// what could be had if the IDs of a unit were not contiguous.
+// For profiles with IDs of one, two and three bytes, the builder's order takes at most as many
+// bytes as the order by name, and at least as many as an order without contiguous IDs.
 func TestOrderAcrossBounds(t *testing.T) {
 	for seed := range uint64(3) {
 		f := usesFile(t, drawUses(rand.New(rand.NewPCG(seed, 6)), 200, 600, 20))

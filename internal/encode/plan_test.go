@@ -15,11 +15,11 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A symbolName names a symbol across profiles.
+// A symbolName identifies a symbol in several profiles: by path and name.
 type symbolName struct{ path, name string }
 
-// writeApart writes a profile as a writer does that has each unit in another place: what it knows
-// of all of them is a plan.
+// writeApart writes a profile as a distributed writer does: it encodes each unit with UnitSections,
+// given a Plan of all units.
 func writeApart(t *testing.T, rng *rand.Rand, p *profile.Profile, compact bool) []byte {
 	t.Helper()
 	var parts []*profile.Profile

@@ -16,7 +16,8 @@ import (
 // The benchmarks of this file measure what docs/measured/size.md tells. BenchmarkSize and those
 // that begin like it report bytes, not time, and do so after one iteration.
 
-// profiles runs a benchmark for each profile of the corpus, with its size in version 3.
+// profiles runs a benchmark for each profile of the corpus. v3 is the size of the profile in
+// version 3, in bytes.
 func profiles(b *testing.B, run func(b *testing.B, p *profile.Profile, v3 int)) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2"} {
 		b.Run(name, func(b *testing.B) {
@@ -33,7 +34,7 @@ func modes(b *testing.B, run func(b *testing.B, o Options)) {
 	b.Run("compact", func(b *testing.B) { run(b, Options{Compact: true}) })
 }
 
-// report reports numbers of bytes, and no time.
+// report reports sizes in bytes as metrics of a benchmark, and no time.
 func report(b *testing.B, bytes map[string]int) {
 	for b.Loop() {
 	}
@@ -43,7 +44,7 @@ func report(b *testing.B, bytes map[string]int) {
 	}
 }
 
-// BenchmarkSize says how many bytes each kind of section takes.
+// BenchmarkSize reports how many bytes each type of section takes.
 func BenchmarkSize(b *testing.B) {
 	kinds := map[uint8]string{
 		naive.StringTable: "string-tables", naive.SummaryInfo: "summary", naive.FileNames: "file-names",
@@ -64,8 +65,8 @@ func BenchmarkSize(b *testing.B) {
 	})
 }
 
-// BenchmarkSizeFields says how many bytes of a compact file the fields take that make up string
-// tables, symbol names and symbol infos.
+// BenchmarkSizeFields reports how many bytes each field of string tables, symbol names and symbol
+// infos takes in a compact file.
 func BenchmarkSizeFields(b *testing.B) {
 	profiles(b, func(b *testing.B, p *profile.Profile, _ int) {
 		f, err := naive.Decode(write(b, p, Options{Compact: true}))
@@ -138,8 +139,8 @@ func (f fieldSizes) body(ls []naive.Location) {
 	}
 }
 
-// BenchmarkSizeOrder says how many bytes a compact file takes with and without each choice of
-// order.
+// BenchmarkSizeOrder reports the size of a compact file with and without each rule for the order of
+// units and symbols.
 func BenchmarkSizeOrder(b *testing.B) {
 	byRank := func(f *fileLayout) {
 		r := f.plan.rank()
@@ -177,7 +178,7 @@ func BenchmarkSizeOrder(b *testing.B) {
 
 func unitsByPath(f *fileLayout) { f.plan.place(f.plan.byPath) }
 
-// BenchmarkWrite measures the time of Write, by the size of the same profile in version 3.
+// BenchmarkWrite measures the time of Write, per byte of the same profile in version 3.
 func BenchmarkWrite(b *testing.B) {
 	profiles(b, func(b *testing.B, p *profile.Profile, v3 int) {
 		modes(b, func(b *testing.B, o Options) {
@@ -190,7 +191,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// BenchmarkConvert measures the way from version 3 to a compact file, reading included.
+// BenchmarkConvert measures the time of reading a version 3 file and writing it as a compact file.
 func BenchmarkConvert(b *testing.B) {
 	for _, name := range []string{"libgui", "libart_arm", "keystore2"} {
 		b.Run(name, func(b *testing.B) {

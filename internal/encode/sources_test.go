@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// remember has a profile remember random lines.
+// remember gives the functions of a profile random marks, see profile.Marks.
 func remember(r *rand.Rand, p *profile.Profile) {
 	for s := range p.NumSymbols() {
 		lines := uint32(r.IntN(40))
@@ -34,7 +34,8 @@ func remember(r *rand.Rand, p *profile.Profile) {
 	}
 }
 
-// TestSources reads back what a profile remembers. Nothing else of the file is different.
+// The marks of a profile are written and read back. The other sections of the file do not depend on
+// them.
 func TestSources(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(10, 200)) {
 		r := rand.New(rand.NewPCG(seed, 0x50))
@@ -84,7 +85,7 @@ func written(t *testing.T, p *profile.Profile) []byte {
 	return b.Bytes()
 }
 
-// TestSourcesOfOthers has a section that was kept while units changed: it is not used.
+// A sources section is ignored if the units of the file have changed since it was written.
 func TestSourcesOfOthers(t *testing.T) {
 	p := profile.New()
 	s := p.AddSymbol(p.AddUnit("a.c"), "f")

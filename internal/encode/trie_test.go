@@ -18,7 +18,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// oracle encodes a string table the plain way: a recursion over groups of names.
+// An oracle encodes a string table in the simplest way, by recursion over groups of names with a
+// common prefix.
 type oracle struct {
 	*gen.Enc
 	index map[string]uint32
@@ -30,7 +31,7 @@ func (o *oracle) stringTable(names []string) {
 	o.node("", names)
 }
 
-// node encodes the node of a prefix, below which names are.
+// node encodes the node of a prefix. All names begin with it.
 func (o *oracle) node(prefix string, names []string) {
 	terminal := len(names) > 0 && names[0] == prefix
 	if terminal {
@@ -82,7 +83,7 @@ func (o *oracle) children(prefix string, groups [][]string) {
 	}
 }
 
-// byteNames returns a name for each of n first bytes.
+// byteNames returns n names. Each consists of the prefix, a different byte, and the suffix.
 func byteNames(prefix string, n int, suffix string) []string {
 	var names []string
 	for i := range n {
@@ -91,7 +92,7 @@ func byteNames(prefix string, n int, suffix string) []string {
 	return names
 }
 
-// prefixes returns all prefixes of a string, the empty one and itself included.
+// prefixes returns all prefixes of a string, including the empty string and the whole string.
 func prefixes(s string) []string {
 	var names []string
 	for i := range len(s) + 1 {
@@ -160,8 +161,8 @@ func TestStringTableOfRandomNames(t *testing.T) {
 	})
 }
 
-// checkStringTable compares the string table of a unit of some names with the oracle's, byte for
-// byte.
+// checkStringTable writes a unit with the given names, and compares its string table with the
+// oracle's.
 func checkStringTable(t *testing.T, names []string, o Options) {
 	t.Helper()
 	p := profile.New()
@@ -184,8 +185,8 @@ func checkStringTable(t *testing.T, names []string, o Options) {
 	require.True(t, bytes.Equal(want.Buf, data[s.Offset+1:s.Offset+s.Size]))
 }
 
-// Each name a prefix of the next makes a trie as deep as there are names. The names share memory
-// here, in a profile they would take a gigabyte.
+// If each name is a prefix of the next, the trie is as deep as there are names. The names of the
+// test share memory; in a profile they would take a gigabyte.
 func TestDeepTrie(t *testing.T) {
 	depth := testenv.Rounds(15_000, 50_000)
 	tr := trie{names: prefixes(strings.Repeat("x", depth))[1:]}

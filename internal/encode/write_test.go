@@ -53,7 +53,7 @@ func TestWriteDoesNotDependOnOrder(t *testing.T) {
 	})
 }
 
-// A normal file and a compact one differ in the encoding of integers alone.
+// The files of one profile in normal and in compact mode differ only in the encoding of integers.
 func TestWriteTwins(t *testing.T) {
 	for seed := range uint64(testenv.Rounds(10, 100)) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -107,7 +107,7 @@ func TestWriteKeepsTheSummary(t *testing.T) {
 	})
 }
 
-// one returns a profile of one function with the given records, in unit a.cc.
+// one returns a profile with one function in unit a.cc. fill adds its records.
 func one(fill func(p *profile.Profile, b *profile.Body)) *profile.Profile {
 	p := profile.New()
 	s := p.AddSymbol(p.AddUnit("a.cc"), "outer")
@@ -184,7 +184,8 @@ func TestWriteTakesTheLargest(t *testing.T) {
 	})
 }
 
-// Profiles of this size cannot be made in a test; the rules about them can be asked.
+// The limits on the numbers of symbols and sections are checked without a profile, because a test
+// cannot create one of that size.
 func TestTotals(t *testing.T) {
 	const most = math.MaxUint32
 	assert.NoError(t, checkTotals(1, most, 0))
@@ -199,7 +200,7 @@ func TestTotals(t *testing.T) {
 	assert.ErrorIs(t, checkNumber("locations", most+1), afdo.ErrUnrepresentable)
 }
 
-// Records that no Body makes must not make Write panic.
+// Write returns an error, and does not panic, for records that no Body would make.
 func TestWriteRecordsThatAreNotCanonical(t *testing.T) {
 	for name, records := range map[string][]profile.Record{
 		"a body beyond the function":    {{Kind: profile.KindInlined, Count: 1}},
@@ -243,8 +244,9 @@ func TestWriteReturnsErrorsOfTheWriter(t *testing.T) {
 	require.NoError(t, Write(&failingWriter{size}, p, Options{}))
 }
 
-// A header that is all varints decides by its own length how long its offsets are (format note 3).
-// Files around the lengths at which varints grow must come out right.
+// In a compact file, the length of the header depends on the offsets in it, and these depend on the
+// length of the header (format note 3). Files whose headers are about as long as the bounds at
+// which varints grow are read back correctly.
 func TestHeaderLengths(t *testing.T) {
 	o := Options{Compact: true}
 	for _, test := range []struct{ from, to, bound int }{

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomCount returns numbers of every size, the extremes among them.
+// randomCount returns a random number with any number of bits. It often returns 0 and the largest
+// number.
 func randomCount(rng *rand.Rand) uint64 {
 	switch n := rng.Uint64() >> rng.UintN(64); rng.UintN(4) {
 	case 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A stack holds what a slice does, however it goes up and down.
+// A Stack returns the same values as a slice, in any sequence of pushes and pops.
 func TestStack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var s Stack[int]

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// coalesced is coalesce, of parts that are an offset and a size each.
+// coalesced calls coalesce with ranges given as pairs of offset and size.
 func coalesced(parts [][2]int64, most int) (runs [][2]int64) {
 	var extents []extent
 	for _, p := range parts {
@@ -19,7 +19,8 @@ func coalesced(parts [][2]int64, most int) (runs [][2]int64) {
 	return runs
 }
 
-// Parts that are near each other are joined, and the nearest of the others until few are left.
+// Ranges that are close to each other are joined. Of the others, those with the smallest gaps are
+// joined until at most the given number of ranges remains.
 func TestCoalesce(t *testing.T) {
 	const k, m = 1 << 10, 1 << 20
 	for name, c := range map[string]struct {
@@ -39,7 +40,7 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// Every part is in a run, and there are no more of these than wanted.
+// The joined ranges contain all given ranges, and are at most as many as allowed.
 func TestCoalesceAny(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -164,7 +164,7 @@ func (v *File) viewExtent(buf *[]byte, e extent) ([]byte, error) {
 	if e.size > math.MaxInt {
 		return nil, fmt.Errorf("afdo: %d bytes at offset %d: %w", e.size, e.off, fault.ErrLimit)
 	}
-	return v.src.viewIn(buf, e.off, int(e.size))
+	return v.src.viewBy(byState, buf, e.off, int(e.size))
 }
 
 // newFields returns a decoder for a section whose bytes are data. It returns an error if the

@@ -28,14 +28,10 @@ type source struct {
 }
 
 // view returns n bytes at off, which must lie within the file.
-func (s *source) view(off int64, n int) ([]byte, error) { return s.viewIn(nil, off, n) }
+func (s *source) view(off int64, n int) ([]byte, error) { return s.viewBy(byState, nil, off, n) }
 
-// viewIn is like view. If buf is not nil, it may use and replace the memory of *buf.
-func (s *source) viewIn(buf *[]byte, off int64, n int) ([]byte, error) {
-	return s.viewBy(byState, buf, off, n)
-}
-
-// viewBy is like viewIn, with a choice of how a change of a mapped file is noticed.
+// viewBy is like view, with a choice of how a change of a mapped file is noticed. If buf is not
+// nil, viewBy may use and replace the memory of *buf.
 func (s *source) viewBy(v verification, buf *[]byte, off int64, n int) ([]byte, error) {
 	if s.closed.Load() {
 		return nil, fault.ErrClosed

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A table of fixed width is in order if each entry is not empty, begins after the one before, and
-// ends within the file.
+// The fast check of a section table with entries of fixed width accepts a table exactly if no
+// section is empty, each begins after the end of the one before, and all are within the file.
 func TestWide(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 8))
 	accepted := 0

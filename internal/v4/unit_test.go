@@ -13,8 +13,9 @@ import (
 	"github.com/go-afdo/afdo/internal/v4"
 )
 
-// Sections that are larger than the file together are not read together, because they overlap. Here
-// they are one section many times, since no file without a forged index has sections that overlap.
+// Unit.Infos reads nothing if the wanted sections together are larger than the file, because they
+// then overlap. The test asks for one section many times, since sections can only overlap in a file
+// with a forged index.
 func TestInfosThatOverlap(t *testing.T) {
 	data := gen.Big(10, true)
 	truth, err := naive.Decode(data)

@@ -18,7 +18,7 @@ const (
 	infoOfF
 )
 
-// A validCase is a legal file.
+// A validCase describes a legal file.
 type validCase struct {
 	name string
 	says string // what it is there for, with the place in the RFC or the format note
@@ -27,8 +27,8 @@ type validCase struct {
 	layout func(l *gen.Layout)
 }
 
-// plainFile has unit a.c with f, which has samples, and g, which is inlined in it; unit b.c
-// with h, which f calls; and the unit of unknown files.
+// plainFile returns a file with three units. Unit a.c has f, which has samples, and g, which is
+// inlined into f. Unit b.c has h, which f calls. The unit of unknown files has no symbols.
 func plainFile() *naive.File {
 	return &naive.File{Units: []naive.Unit{
 		{Path: "a.c", Start: 0, End: 2, Symbols: []naive.Symbol{
@@ -46,7 +46,7 @@ func plainFile() *naive.File {
 	}}
 }
 
-// build returns the file of a case.
+// build returns the bytes of the file that a case describes.
 func (c *validCase) build(compact bool) []byte {
 	f := plainFile()
 	if c.file != nil {
@@ -60,12 +60,12 @@ func (c *validCase) build(compact bool) []byte {
 	return l.Bytes()
 }
 
-// body replaces the records of f.
+// body returns a function that replaces the records of f in a file.
 func body(records ...naive.Location) func(f *naive.File) {
 	return func(f *naive.File) { f.Units[0].Symbols[0].Locations = records }
 }
 
-// data replaces the data of a section.
+// data returns a function that replaces the data of a section.
 func data(section int, fill func(e *gen.Enc)) func(l *gen.Layout) {
 	return func(l *gen.Layout) {
 		e := &gen.Enc{Compact: l.Sections[section].Compact}

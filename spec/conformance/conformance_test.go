@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write the files of the suite anew")
 
-// modes are the two ways to write a file, with what its name ends in.
+// modes are normal and compact mode, each with the ending of the names of its files.
 var modes = map[string]bool{".afdo": false, ".compact.afdo": true}
 
-// TestFiles checks that the files are those of the table.
+// The stored files are those that the table of cases describes.
 func TestFiles(t *testing.T) {
 	known := make(map[string]bool)
 	for _, c := range valid {
@@ -46,7 +46,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestText checks that both files of a case say what its text says.
+// The text of a case equals the text form of both of its files.
 func TestText(t *testing.T) {
 	for _, c := range valid {
 		for suffix := range modes {
@@ -68,8 +68,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextIsTheProfile checks the texts without the reader that they were written with: parsed,
-// each says what the slow decoder finds in the file.
+// The text of a case, when parsed, is the profile that the naive decoder reads from its files. So
+// the texts do not depend on the Reader that wrote them.
 func TestTextIsTheProfile(t *testing.T) {
 	for _, c := range valid {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestTextIsTheProfile(t *testing.T) {
 	}
 }
 
-// countsOf returns the sum of all counts of each function, its head and its timestamp, by path and
-// name.
+// countsOf returns three numbers for each function, by path and name: the sum of all its counts,
+// its head count and its timestamp.
 func countsOf(f *naive.File) map[[2]string][3]uint64 {
 	counts := make(map[[2]string][3]uint64)
 	for _, u := range f.Units {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// TestRefused reads the list as another implementer would, with the slow decoder: it refuses what
-// cannot be read, and takes what has no faults.
+// The naive decoder, as an example of another implementation, rejects the files in the list of
+// corrupt files that cannot be read, and accepts the others.
 func TestRefused(t *testing.T) {
 	data, err := os.ReadFile("refused.json")
 	require.NoError(t, err)

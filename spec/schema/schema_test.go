@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// compile returns the schema of each verb, with no room for members that it does not name.
+// compile returns the schema of each verb. The schemas reject members that they do not name.
 func compile(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	paths, err := filepath.Glob("v1/*.json")
@@ -55,7 +55,7 @@ func read(t *testing.T, path string) any {
 	return value
 }
 
-// closeObjects has all objects with properties allow no others.
+// closeObjects changes a schema so that objects reject members that it does not name.
 func closeObjects(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:
@@ -72,8 +72,8 @@ func closeObjects(schema any) {
 	}
 }
 
-// printed returns a folder with what the verbs print in those tests of the command that are about
-// JSON.
+// printed runs those tests of the command that print JSON. It returns a folder with the JSON that
+// each verb printed.
 func printed(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,7 +86,8 @@ func printed(t *testing.T) string {
 	return dir
 }
 
-// TestSchemas compares what the tests of the command had every verb print with its schema.
+// The JSON that every verb prints in the tests of the command is valid under the schema of the
+// verb.
 func TestSchemas(t *testing.T) {
 	schemas := compile(t)
 	paths, err := filepath.Glob(filepath.Join(printed(t), "*.json"))
@@ -112,7 +113,8 @@ func TestSchemas(t *testing.T) {
 	t.Logf("%d outputs", len(paths))
 }
 
-// A schema that lets everything through would pass the test above.
+// The schemas reject JSON with changed members. A schema that accepts everything would pass
+// TestSchemas.
 func TestSchemasRefuse(t *testing.T) {
 	for verb, schema := range compile(t) {
 		if verb != "common" && schema.Validate(map[string]any{"no such member": 1}) == nil {

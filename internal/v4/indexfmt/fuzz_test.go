@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// largeUnit returns the names of a unit with a number of symbols.
+// largeUnit returns the string table and the symbol names of a unit with n symbols.
 func largeUnit(n int, compact bool) NamesSections {
 	u := naive.Unit{End: uint32(n)}
 	for i := range uint32(n) {
@@ -21,8 +21,8 @@ func largeUnit(n int, compact bool) NamesSections {
 	}
 }
 
-// FuzzNameParts decodes any record of parts and, at its marks, any string table. The parts are
-// within 32 bits each, and a path is no longer than the record.
+// FuzzNameParts decodes any bytes as the parts of a unit's names, and then decodes a string table
+// at the marks of these parts. Sizes fit 32 bits, and no path is longer than the record.
 func FuzzNameParts(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		u := largeUnit(MinParted+PartSize/2, compact)

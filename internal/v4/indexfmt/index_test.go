@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// inMemory is a section in memory.
+// An inMemory is a Source whose section is in memory.
 type inMemory []byte
 
 func (s inMemory) View(off int64, n int) ([]byte, error) { return s[off : off+int64(n)], nil }
@@ -26,8 +26,8 @@ const (
 	testSpan     = 1234
 )
 
-// sampleWriter has an index of three units, with a table of n keys, two of which lead to each
-// value.
+// sampleWriter returns a Writer for a file with three units. Its table of names has n keys, and
+// each value belongs to two keys.
 func sampleWriter(compact bool, n int) (w *Writer, keys []Hashed) {
 	for i := range n {
 		keys = append(keys, Hashed{Hash(fmt.Sprint("name ", i)), uint32(i / 2)})
@@ -39,7 +39,7 @@ func sampleWriter(compact bool, n int) (w *Writer, keys []Hashed) {
 	return w, keys
 }
 
-// sample is the index of sampleWriter.
+// sample returns the index section that sampleWriter writes, and the keys of its table.
 func sample(compact bool, n int) (section inMemory, keys []Hashed) {
 	w, keys := sampleWriter(compact, n)
 	bitmask := wire.SectionBitmask(wire.Index, compact)
@@ -50,7 +50,7 @@ func open(section inMemory, compact bool) (*Index, error) {
 	return Open(section, int64(len(section)), compact, File{testSections, testSpan})
 }
 
-// eachSize calls test for indexes of one page and of many, in either mode.
+// eachSize calls test for indexes with one page and with many pages, in normal and in compact mode.
 func eachSize(t *testing.T, test func(t *testing.T, compact bool, n int)) {
 	for _, compact := range []bool{false, true} {
 		for _, n := range []int{0, 1, 50, 5_000} {
@@ -88,8 +88,8 @@ func TestIndexReadsBack(t *testing.T) {
 	})
 }
 
-// Lists of callers read back: lists that repeat, lists of functions that do not follow each other,
-// and no lists at all. Functions without a list have no callers.
+// Lists of callers are written and read back: equal lists, lists of functions whose IDs are not
+// consecutive, and no lists at all. A function without a list has no callers.
 func TestCallersReadBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 9))
 	for _, n := range []int{0, 1, callersGroup, 5*callersGroup + 7} {
@@ -128,7 +128,7 @@ func TestCallersReadBack(t *testing.T) {
 	}
 }
 
-// A list that repeats the one before is malformed if it is the first of its group.
+// The first list of callers in a group is malformed if it says that it equals the list before.
 func TestCallersRepeatNothing(t *testing.T) {
 	for group, ok := range map[string]bool{"\x02\x05\x00": true, "\x00\x02\x05": false} {
 		_, found := findCallers([]byte(group), 1, 2)
@@ -136,7 +136,7 @@ func TestCallersRepeatNothing(t *testing.T) {
 	}
 }
 
-// What the end of an index opens is what its beginning opens.
+// OpenEnd and Open return the same index.
 func TestIndexOpensByItsEnd(t *testing.T) {
 	eachSize(t, func(t *testing.T, compact bool, n int) {
 		section, _ := sample(compact, n)
@@ -156,7 +156,7 @@ func TestIndexOpensByItsEnd(t *testing.T) {
 	})
 }
 
-// A byte that is another one is found by the checksum of its page, wherever it is.
+// The checksum of a page detects a change of any of its bytes.
 func TestIndexDamaged(t *testing.T) {
 	section, _ := sample(true, 500)
 	for at := range section {
@@ -173,7 +173,8 @@ func TestIndexDamaged(t *testing.T) {
 	}
 }
 
-// An index is of one file alone.
+// Opening an index fails if the file has another number of sections or another size than the file
+// for which the index was written.
 func TestIndexOfAnotherFile(t *testing.T) {
 	section, _ := sample(false, 5)
 	for name, file := range map[string]File{
@@ -186,7 +187,7 @@ func TestIndexOfAnotherFile(t *testing.T) {
 	}
 }
 
-// A filter has every key, and few others.
+// The filter contains all keys of the tables, and reports few other keys as present.
 func TestFilter(t *testing.T) {
 	for _, n := range []int{1, 7, 1_000, 50_000} {
 		var keys []Hashed

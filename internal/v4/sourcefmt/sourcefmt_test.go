@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// randomSection returns a section and how many symbol IDs its units have.
+// randomSection returns a random section, and the number of symbol IDs of each unit.
 func randomSection(rng *rand.Rand) (*Section, []uint32) {
 	s := &Section{Names: rng.Uint32(), Units: make([]Unit, rng.IntN(6))}
 	ids := make([]uint32, len(s.Units))
@@ -45,7 +45,7 @@ func unitOf(t *Table, rank int, ids uint32) (u Unit, fault *wire.Fault) {
 	return u, fault
 }
 
-// TestRoundTrip reads back what was written, in either mode.
+// A section is written and read back, in normal and in compact mode.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -69,7 +69,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestExample compares a small section with the bytes that the specification has.
+// The encoding of a small section equals the bytes in the specification.
 func TestExample(t *testing.T) {
 	s := &Section{Names: 0x01020304, Units: []Unit{{}, {Sum: 0xa0b0c0d0, Functions: []Function{
 		{ID: 1, Marks: []Mark{FirstWords + 9, NoWords, FirstWords + 3, FirstWords + 15, NoTokens, CloseBrace}},
@@ -79,8 +79,8 @@ func TestExample(t *testing.T) {
 	}, encoded(s, []uint32{4, 3}, true))
 }
 
-// TestDamage has sections of which any byte may be another: there is an error or a section, in
-// memory by its size.
+// Decoding a section with any changed byte gives an error or a section. Its memory is limited by
+// the size of the section.
 func TestDamage(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -109,7 +109,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestCorrupt has what is wrong in a section, and where.
+// Each fault of a section gives an error with the right class and position.
 func TestCorrupt(t *testing.T) {
 	whole := encoded(&Section{Units: []Unit{{Sum: 1, Functions: []Function{{Marks: []Mark{FirstWords}}}}}}, []uint32{1}, true)
 	edited := func(at int, b ...byte) []byte {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/testkit/naive"
 )
 
-// A field of any width reads as a plain implementation of varints reads it, and what is written
-// reads back in as many bytes as it needs.
+// Fields of any width decode varints as a simple implementation does. An encoded varint is read
+// back, and takes as few bytes as possible.
 func FuzzVarint(f *testing.F) {
 	f.Add([]byte{0})
 	f.Add([]byte{0x7f, 0xff})
@@ -57,7 +57,7 @@ func FuzzVarint(f *testing.F) {
 	})
 }
 
-// plainVarint is format note 5 as it is.
+// plainVarint decodes a varint as format note 5 describes it, byte by byte.
 func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
 	for i := 0; i < len(data) && i < 10; i++ {
 		b := data[i]
@@ -72,8 +72,8 @@ func plainVarint(data []byte, width int) (v uint64, size int, ok bool) {
 	return 0, 0, false
 }
 
-// A string table, the bitmask of its section first, is decoded, looked up in and decoded in parts,
-// which must agree.
+// Decoding a whole string table, looking up single strings, and decoding the table in parts give
+// the same strings. data begins with the bitmask byte of the section.
 func FuzzTrie(f *testing.F) {
 	for _, compact := range []bool{false, true} {
 		mask := SectionBitmask(StringTable, compact)
@@ -110,8 +110,8 @@ func FuzzTrie(f *testing.F) {
 	})
 }
 
-// inParts decodes a string table in parts of n strings, if its strings are in the order of the
-// trie.
+// inParts decodes a string table in parts of n strings and compares them with names. It does
+// nothing if the strings are not numbered in the order of the trie.
 func inParts(t *testing.T, table Fields, names []string, n int) {
 	all := table
 	marks, ok := table.TrieMarks(n)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An IDTable finds what a map does, wherever the IDs are, and takes memory by their number.
+// An IDTable returns the same numbers as a map, for IDs anywhere in 32 bits. Its memory is
+// proportional to the number of IDs.
 func TestIDTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, draw := range map[string]func(i int) uint32{
