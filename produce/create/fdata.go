@@ -2,14 +2,16 @@ package create
 
 import (
 	"bufio"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
@@ -17,14 +19,13 @@ import (
 // offsets in symbols. It writes a line for each branch, and for each fall-through from one basic
 // block to the next. For a recording without ranges, it writes a line for each address. Samples
 // outside of functions, and returns, are left out; if nothing remains, the error is [ErrNoCode].
+// A name with a line break is an error that matches afdo.ErrUnrepresentable.
 func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	w := &fdataWriter{
 		Writer: bufio.NewWriter(out), locator: locator{file: f}, code: newDecoder(f.ELF()),
 		names: make(map[uint64]string), targetsOf: make(map[uint64][]uint64), counts: make(map[codeBranch]uint64),
 	}
-	if err := w.nameSymbols(); err != nil {
-		return err
-	}
+	w.nameSymbols()
 	if set.Ranges.Len() == 0 {
 		fmt.Fprintln(w, "no_lbr cycles")
 		for offset, n := range set.Addresses.All() {
@@ -39,7 +40,7 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 		w.steps(r, n)
 	}
 	if len(w.counts) == 0 {
-		return fmt.Errorf("create: %s: %w", f.Path(), ErrNoCode)
+		return cmp.Or(w.err, fmt.Errorf("create: %s: %w", f.Path(), ErrNoCode))
 	}
 	for _, b := range slices.SortedFunc(maps.Keys(w.counts), codeBranch.compare) {
 		target := ""
@@ -48,7 +49,7 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 		}
 		fmt.Fprintf(w, "%s %s%d\n", w.place(b.from), target, w.counts[b])
 	}
-	return errors.Join(w.err, w.Flush())
+	return cmp.Or(w.err, w.Flush())
 }
 
 // An fdataWriter writes samples for BOLT.
@@ -63,11 +64,11 @@ type fdataWriter struct {
 
 // nameSymbols reads the symbols and names them as BOLT does, which numbers local symbols of the
 // same name in the order of their addresses.
-func (w *fdataWriter) nameSymbols() error {
+func (w *fdataWriter) nameSymbols() {
 	seen := make(map[string]int)
 	for s, err := range w.file.Symbols() {
-		if err != nil {
-			return err
+		if w.err = err; err != nil {
+			return
 		}
 		name := s.Names[0]
 		if !s.Global {
@@ -76,21 +77,28 @@ func (w *fdataWriter) nameSymbols() error {
 		}
 		w.names[s.Low] = name
 	}
-	return nil
 }
 
+// fdataName escapes the characters of a name that separate or escape fields.
+var fdataName = strings.NewReplacer(`\`, `\\`, " ", `\ `)
+
 // place returns an address as BOLT writes it: the function's name and the offset in the function.
+// It keeps an error if the text cannot contain the name.
 func (w *fdataWriter) place(addr uint64) string {
-	if s, ok := w.symbol(addr); ok {
-		return fmt.Sprintf("1 %s %x", w.names[s.Low], addr-s.Low)
+	s, ok := w.symbol(addr)
+	if !ok {
+		return "0 [unknown] 0"
 	}
-	return "0 [unknown] 0"
+	name := w.names[s.Low]
+	if name == "" || strings.Contains(name, "\n") {
+		w.err = cmp.Or(w.err, fmt.Errorf("create: fdata cannot contain the name %.100q: %w", name, fault.ErrUnrepresentable))
+	}
+	return fmt.Sprintf("1 %s %x", fdataName.Replace(name), addr-s.Low)
 }
 
 // add adds n executions of a branch or fall-through.
 func (w *fdataWriter) add(from, to, n uint64) {
-	b := codeBranch{from, to}
-	w.counts[b] = saturating.Add(w.counts[b], n)
+	w.counts[codeBranch{from, to}] = saturating.Add(w.counts[codeBranch{from, to}], n)
 }
 
 // branches adds the branches within functions and the branches to the start of a function.

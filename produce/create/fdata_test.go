@@ -2,6 +2,7 @@ package create
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
@@ -113,6 +115,22 @@ func TestFdataOfNothing(t *testing.T) {
 	require.ErrorIs(t, WriteFdata(io.Discard, f, set), ErrNoCode)
 	set.Ranges.Add(samples.Range{Begin: 0, End: 4}, 7)
 	require.ErrorIs(t, WriteFdata(io.Discard, f, set), ErrNoCode)
+}
+
+// Names are escaped as perf2bolt escapes them. Those that BOLT could not read back are refused.
+func TestNamesInFdata(t *testing.T) {
+	objcopy := testenv.Tool(t, "objcopy")
+	p := compile(t, testenv.Tool(t, "gcc"), "prog.c", pieced, "-O1", "-g")
+	for name, written := range map[string]string{`a b\c`: `1 a\ b\\c 0`, "main\n1 x 2 1 y 3 0 999": "", "": ""} {
+		run(t, p.dir, objcopy, "--redefine-sym", "work="+name, "prog", "renamed")
+		f, err := symbolize.Open(filepath.Join(p.dir, "renamed"))
+		require.NoError(t, err)
+		defer f.Close()
+		var text bytes.Buffer
+		err = WriteFdata(&text, f, walked(t, f, name))
+		require.Equal(t, written == "", errors.Is(err, afdo.ErrUnrepresentable), "%q: %v", name, err)
+		require.Contains(t, text.String(), written)
+	}
 }
 
 // lines returns the sorted lines of a text, without those about functions of the C library that

@@ -3,7 +3,6 @@ package create
 import (
 	"bytes"
 	"debug/elf"
-	"io"
 	"iter"
 
 	"github.com/go-afdo/afdo/input/samples"
@@ -55,10 +54,7 @@ func (d *decoder) at(addr uint64) []byte {
 			continue
 		}
 		d.code = d.code[:window]
-		n, err := p.ReadAt(d.code, int64(addr-p.Vaddr))
-		if err != nil && err != io.EOF {
-			return nil
-		}
+		n, _ := p.ReadAt(d.code, int64(addr-p.Vaddr)) // code that cannot be read is not decoded
 		d.base, d.code = addr, d.code[:n]
 		return d.code
 	}
