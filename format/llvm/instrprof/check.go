@@ -54,7 +54,7 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 // records reads the records in an item of the hash table, and reports errors in them.
 func (c *checker) records(e hashtable.Entry) {
 	f := &c.data
-	*f = dataOf(&e)
+	f.open(&e)
 	for f.Err == nil && f.Rest() > 0 {
 		start := f.base + int64(f.Pos)
 		r := f.record(c.r.header.Version, e.Key)

@@ -45,17 +45,16 @@ func (r *Reader) find(hash uint64, name []byte) (key []byte, f fields, err error
 	if err != nil {
 		return nil, fields{}, err
 	}
-	f = dataOf(&e)
+	f.open(&e)
 	return e.Key, f, f.err()
 }
 
-// dataOf returns a decoder for the records in an item of the hash table.
-func dataOf(e *hashtable.Entry) fields {
-	f := fields{Buffer: decode.Buffer{Data: e.Data, Part: sectionPayload}, base: e.At}
+// open makes f a decoder for the records in an item of the hash table.
+func (f *fields) open(e *hashtable.Entry) {
+	*f = fields{Buffer: decode.Buffer{Data: e.Data, Part: sectionPayload}, base: e.At}
 	if len(e.Data) == 0 {
 		f.Fail(-len(e.Key)-8, fault.ErrHashTable, "an item without data") // at the length of the data
 	}
-	return f
 }
 
 // A tableLayout determines the order of the items of a hash table, and the offset of each chain,

@@ -213,7 +213,7 @@ func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64,
 			yield(Record{}, 0, err)
 			return
 		}
-		f = dataOf(&e)
+		f.open(&e)
 		for f.Err == nil && f.Rest() > 0 {
 			rec := f.record(r.header.Version, e.Key)
 			if f.Err == nil && !yield(rec, e.Hash, nil) {

@@ -38,7 +38,7 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 		if err != nil {
 			return nil, err
 		}
-		f = dataOf(&e)
+		f.open(&e)
 		for f.Err == nil && f.Rest() > 0 {
 			rec := f.record(h.Version, e.Key)
 			if f.Err == nil && rec.uniform {

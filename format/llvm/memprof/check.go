@@ -10,11 +10,12 @@ import (
 
 // Check yields every problem in the section, each an afdo.Problem:
 //   - records and call stacks that cannot be read,
-//   - keys that a lookup does not find,
+//   - chains and buckets of hash tables that do not lead to each other,
 //   - as remarks, unreferenced bytes (afdo.ErrUnused) and a summary that disagrees with the records
 //     (afdo.ErrSummary).
 //
-// It reads the whole section and takes memory for one number per call stack.
+// It reads the whole section and takes memory for one number per call stack and per chain of a hash
+// table.
 func (r *Reader) Check() iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		c := checker{r: r, yield: yield, stacks: make(map[StackID]struct{}), left: r.limit}

@@ -38,12 +38,12 @@ type Format struct {
 }
 
 // ItemSize returns the number of bytes that an item without data takes at least.
-func (f Format) ItemSize() int {
+func (f *Format) ItemSize() int {
 	return f.ItemHeadSize() + int(f.KeySize)
 }
 
 // ItemHeadSize returns the number of bytes before the key of an item.
-func (f Format) ItemHeadSize() int {
+func (f *Format) ItemHeadSize() int {
 	if f.Lean {
 		return 2 * word
 	}
@@ -63,7 +63,7 @@ func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.NumEntr
 // ReadHead reads the numbers of buckets and entries of a table. It checks that the entries fit into
 // chains, the size of all chains in bytes, and that the buckets fit into room, the number of bytes
 // after the head.
-func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
+func (f *Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	pos := b.Pos
 	h := Head{b.Uint64("the number of buckets"), b.Uint64("the number of entries")}
 	least := uint64(f.ItemSize())
@@ -88,7 +88,7 @@ func (f Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 type Item struct{ Hash, KeySize, DataSize uint64 }
 
 // ReadItem reads the hash and the lengths of an item. Its key and data must fit into room bytes.
-func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
+func (f *Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	i := Item{Hash: b.Uint64("the hash of a key"), KeySize: f.KeySize}
 	keyAt := b.Pos
 	if !f.Lean {
@@ -114,7 +114,7 @@ func (f Format) ReadItem(b *decode.Buffer, room uint64) Item {
 }
 
 // AppendItem appends the hash and the lengths of an item in the form that ReadItem reads.
-func (f Format) AppendItem(p []byte, i Item) []byte {
+func (f *Format) AppendItem(p []byte, i Item) []byte {
 	p = binary.LittleEndian.AppendUint64(p, i.Hash)
 	if !f.Lean {
 		p = binary.LittleEndian.AppendUint64(p, i.KeySize)
