@@ -14,7 +14,8 @@ const (
 	llvmDiscriminators                        // prefix-coded: Clang
 )
 
-// A discriminator holds the numbers that a discriminator in debug info contains.
+// A discriminator holds the numbers that a compiler has packed into one discriminator of debug
+// info.
 type discriminator struct {
 	base   uint32 // number of the basic block on the line, before compilers copied the block
 	factor uint64 // executions of the source for each execution of this code, at least 1

@@ -189,8 +189,8 @@ func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
 	return profile.Position{File: b.path(l.File), Line: l.Line, Column: l.Column, Discriminator: d.base}, d.factor
 }
 
-// frame returns the inline frame of an instance, which is a function or an inlined copy of it. If
-// the code copy lacks the frame, frame adds it after the frames of its callers.
+// frame returns the inline frame of an instance. An instance is a function or an inlined copy of
+// it. If the list of inline frames lacks it, frame adds it after the frames of its callers.
 func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	var missing []*symbolize.Instance
 	f, ok := frame{0, 1}, false

@@ -26,8 +26,8 @@ type program struct{ dir, path string }
 // built caches the programs that compile has built, by command and source.
 var built = make(map[string][]byte)
 
-// compile builds a program from one source file in a new folder. The extension of name determines
-// the language.
+// compile builds a program from one source file in a new folder. source is the name of the file.
+// Its extension determines the language.
 func compile(t testing.TB, compiler, source, text string, flags ...string) program {
 	t.Helper()
 	p := program{dir: t.TempDir()}

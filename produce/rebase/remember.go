@@ -44,13 +44,13 @@ func (s *Sources) Remember(p *profile.Profile, declared func(unit, symbol string
 	return functions, known
 }
 
-// rareShare limits the functions without marks: together they have at most 1/rareShare of all
-// samples. Most functions of a program have hardly any samples, but their marks take as much space
-// as those of others.
+// rareShare limits the functions for which a profile stores no line fingerprints (marks): together
+// they have at most 1/rareShare of all samples. Most functions of a program have hardly any
+// samples, but their marks take as much space as those of others.
 const rareShare = 1000
 
 // rarely reports for each symbol of a profile whether its function runs so rarely that Remember
-// stores no marks for it, see rareShare.
+// stores no line fingerprints (marks) for it, see rareShare.
 func rarely(p *profile.Profile) []bool {
 	samples, all := samplesOf(p)
 	order := make([]int, len(samples))
@@ -139,8 +139,9 @@ type markedFunctions struct {
 // A symbol is the name of a function together with the path of its unit.
 type symbol struct{ unit, name string }
 
-// readMarks returns the functions whose marks a profile contains. same reports whether the file of
-// a unit still has the given hash. Functions of such files are not searched for.
+// readMarks returns the functions for which a profile contains line fingerprints (marks). same
+// reports whether the file of a unit still has the given hash. Functions of such files are not
+// searched for.
 func readMarks(p *profile.Profile, same func(unit string, sum uint32) bool) *markedFunctions {
 	m := &markedFunctions{make(map[symbol]*function), make(map[string]bool)}
 	for s := range p.NumSymbols() {
@@ -158,7 +159,8 @@ func readMarks(p *profile.Profile, same func(unit string, sum uint32) bool) *mar
 
 func (m *markedFunctions) unchanged(file string) bool { return m.same[file] }
 
-// allSame reports whether all files are unchanged that contain functions with marks.
+// allSame reports whether all files are unchanged that contain functions with line fingerprints
+// (marks) in the profile.
 func (m *markedFunctions) allSame() bool {
 	for at := range m.functions {
 		if !m.same[at.unit] {

@@ -37,9 +37,9 @@ func declaredInA(_, symbol string) (Declaration, bool) {
 	return Declaration{Symbol: symbol, File: "a.c", Line: 1}, true
 }
 
-// TestRandomEditsOfMarks inserts and deletes lines of a source whose old text is unknown. The marks
-// in the profile suffice to move nearly all counts to the line with the same text, and no two
-// counts to one line. An unchanged function stays as it is.
+// TestRandomEditsOfMarks inserts and deletes lines of a source whose old text is unknown. The line
+// fingerprints (marks) in the profile suffice to move nearly all counts to the line with the same
+// text, and no two counts to one line. An unchanged function stays as it is.
 func TestRandomEditsOfMarks(t *testing.T) {
 	right, all := 0, 0
 	for seed := range uint64(400) {
@@ -89,7 +89,8 @@ func TestRandomEditsOfMarks(t *testing.T) {
 	assert.Greater(t, float64(right), 0.97*float64(all), "%d of %d", right, all)
 }
 
-// The marks of a function are not used if they say that lines with samples have no code.
+// The line fingerprints (marks) of a function are not used if they say that lines with samples have
+// no code.
 func TestMarksThatContradict(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	p := counted(lines)
@@ -104,7 +105,7 @@ func TestMarksThatContradict(t *testing.T) {
 	require.ErrorIs(t, err, ErrNothing, "samples of several states of the sources")
 }
 
-// TestRememberRefuses checks functions for which Remember must store no marks.
+// TestRememberRefuses checks functions for which Remember must store no line fingerprints (marks).
 func TestRememberRefuses(t *testing.T) {
 	lines := []string{"\ta();", "\tb();", "\tc();"}
 	for name, c := range map[string]struct {
@@ -124,9 +125,9 @@ func TestRememberRefuses(t *testing.T) {
 	}
 }
 
-// TestUnchangedFile moves two functions with the same marks. If the hash of its file is unchanged,
-// a function keeps its records exactly. A function of a changed file is moved. The new profile has
-// marks of both.
+// TestUnchangedFile moves two functions whose lines have the same fingerprints (marks). If the hash
+// of its file is unchanged, a function keeps its records exactly. A function of a changed file is
+// moved. The new profile has marks of both.
 func TestUnchangedFile(t *testing.T) {
 	const twice = "#if A\nint f(void)\n{\n\t// of nothing\n\ta();\n\tb();\n\tc();\n}\n#else\nint f(void)\n{\n\ta();\n\tb();\n\tc();\n}\n#endif\n"
 	const other = "int g(void)\n{\n\tfirst();\n\tsecond();\n\tthird();\n}\n"
@@ -169,8 +170,8 @@ func TestUnchangedFile(t *testing.T) {
 	assert.NotEqual(t, countsOf(p, "a.c", "f"), countsOf(q, "a.c", "f"), "the marks alone do not tell")
 }
 
-// Remember stores no marks for functions that together have at most a thousandth of the samples,
-// wherever they are inlined.
+// Remember stores no line fingerprints (marks) for functions that together have at most a
+// thousandth of the samples, wherever they are inlined.
 func TestRareFunctions(t *testing.T) {
 	const text = "int hot(void)\n{\n\ta();\n}\nint outer(void)\n{\n\thot();\n}\nint cold(void)\n{\n\ta();\n}\nint colder(void)\n{\n\ta();\n}\nint never(void)\n{\n\ta();\n}\n"
 	for name, c := range map[string]struct {
@@ -214,8 +215,9 @@ func TestRareFunctions(t *testing.T) {
 	}
 }
 
-// Functions in an amalgamated file belong to the files that "#line" names, and get marks there. If
-// such a file itself was added, too, it is preferred.
+// Functions in an amalgamated file belong to the files that "#line" names, and their line
+// fingerprints (marks) are stored for these files. If such a file itself was added, too, it is
+// preferred.
 func TestAmalgamation(t *testing.T) {
 	lines := []string{"int a = first(1);", "while (a < 10)", "a += second(a);", "return a;"}
 	p := counted(lines)

@@ -55,11 +55,11 @@ func edited(t testing.TB, dir string, functions, lines, every int) (p *profile.P
 	return p, paths
 }
 
-// TestMarksOfManyLines moves a whole profile, and a slice of it, by the marks of lines. The
-// functions have 20,000 lines. Either all lines differ, or there are a few equal lines between as
-// many different ones as can be compared. With AFDO_SWEEP the functions have 100,000 and 10 million
-// lines. Equal lines are found and hardly any others are paired, and memory is proportional to the
-// number of lines.
+// TestMarksOfManyLines moves a whole profile, and a slice of it, by the fingerprints (marks) of
+// lines. The functions have 20,000 lines. Either all lines differ, or there are a few equal lines
+// between as many different ones as can be compared. With AFDO_SWEEP the functions have 100,000 and
+// 10 million lines. Equal lines are found and hardly any others are paired, and memory is
+// proportional to the number of lines.
 func TestMarksOfManyLines(t *testing.T) {
 	lines := testenv.Rounds(8_000, 100_000)
 	for name, c := range map[string]struct{ functions, lines, every int }{

@@ -108,8 +108,8 @@ type condition struct {
 	parens        int
 }
 
-// read reads a token of the line. worded is true if the line so far has a word from which a mark
-// can be made.
+// read reads a token of the line. worded is true if the line so far has a word from which the
+// line's fingerprint (mark) can be made.
 func (c *condition) read(token []byte, worded bool) {
 	switch string(token) {
 	case "if", "for", "while", "switch":
@@ -170,8 +170,8 @@ func (r *lineReader) mark() Mark {
 	return sourcefmt.NoWords
 }
 
-// Marks returns the marks of a function's lines, from the line of the declaration on. Lines before
-// it are left out.
+// Marks returns the fingerprints (marks) of a function's lines for a profile, from the line of the
+// declaration on. Lines before it are left out.
 func Marks(lines []Line) []Mark {
 	last := int32(-1)
 	if len(lines) > 0 {
@@ -186,7 +186,8 @@ func Marks(lines []Line) []Mark {
 	return marks
 }
 
-// Marked returns the lines of a function whose text is unknown, given the marks of the function.
+// Marked returns the lines of a function whose text is unknown, given the fingerprints (marks) of
+// its lines.
 func Marked(marks []Mark) []Line {
 	lines := make([]Line, 0, len(marks))
 	for offset, m := range marks {
