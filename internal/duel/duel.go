@@ -109,16 +109,13 @@ func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 		r.Busy = r.waited() > busyRatio
 		cpu := r.CPU()
 		decided := cpu.Decides() != 0
-		if cpu.settled() || decided && (confirmed || !r.Busy && !p.doubtful(cpu.Change)) {
+		if cpu.settled() || decided && (confirmed || !r.Busy && (p.Doubtful == nil || !p.Doubtful(cpu.Change))) {
 			break
 		}
 		confirmed = decided
 	}
 	return r, nil
 }
-
-// doubtful reports whether a relative change of the time contradicts other evidence.
-func (p *Plan) doubtful(change float64) bool { return p.Doubtful != nil && p.Doubtful(change) }
 
 // round runs both programs once, in random order, and stores their times in took.
 func (p *Plan) round(run func(which int) (Usage, error), took *[2]Usage) (err error) {

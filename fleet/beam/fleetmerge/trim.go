@@ -1,8 +1,9 @@
 package fleetmerge
 
 import (
+	"encoding/binary"
 	"fmt"
-	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/go-afdo/afdo/internal/cli/trim"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
@@ -139,7 +141,7 @@ func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
 	}
 	var m message
 	for _, f := range p.Functions() {
-		m.string(string(heatOf(f).Bytes()))
+		m.uint(heatOf(f))
 	}
 	emit(m)
 	return nil
@@ -151,26 +153,25 @@ type leastHotFn struct {
 }
 
 func (fn *leastHotFn) ProcessElement(_ []byte, heats func(*[]byte) bool, emit func([]byte)) error {
-	var all []*big.Int
+	var all []uint64
 	for data := []byte(nil); heats(&data); {
 		f := fieldsOf(data)
 		for f.Rest() > 0 {
-			all = append(all, new(big.Int).SetBytes(f.bytes()))
+			all = append(all, f.uint())
 		}
 		if f.Err != nil {
 			return f.err()
 		}
 	}
-	emit(leastHot(all, fn.Share).Bytes())
+	emit(binary.AppendUvarint(nil, leastHot(all, fn.Share)))
 	return nil
 }
 
-// heatOf returns the samples of a function, with those of its inlined bodies.
-func heatOf(f *profile.Function) *big.Int {
-	sum, n := new(big.Int), new(big.Int)
+// heatOf returns the samples of a function, with those of its inlined bodies. The sum saturates.
+func heatOf(f *profile.Function) (sum uint64) {
 	for i := range f.Records {
 		if r := &f.Records[i]; r.Kind == profile.KindCount {
-			sum.Add(sum, n.SetUint64(r.Count))
+			sum = saturating.Add(sum, r.Count)
 		}
 	}
 	return sum
@@ -179,20 +180,20 @@ func heatOf(f *profile.Function) *big.Int {
 // leastHot returns how many samples a function must have to be kept. This is the number of samples
 // of the least hot function that [profile.Profile.KeepHottest] would keep, and at least 1. heats
 // are the samples of all functions; leastHot sorts them.
-func leastHot(heats []*big.Int, share profile.Ratio) *big.Int {
-	slices.SortFunc(heats, func(a, b *big.Int) int { return b.Cmp(a) })
-	all, sum := new(big.Int), new(big.Int)
+func leastHot(heats []uint64, share profile.Ratio) uint64 {
+	slices.Sort(heats)
+	all, sum := uint64(0), uint64(0)
 	for _, h := range heats {
-		all.Add(all, h)
+		all = saturating.Add(all, h)
 	}
-	wanted := all.Mul(all, new(big.Int).SetUint64(share.Num)) // in parts of share.Den
-	parts := new(big.Int).SetUint64(share.Den)
-	least := big.NewInt(1)
-	for _, h := range heats {
-		if h.Sign() == 0 || new(big.Int).Mul(sum, parts).Cmp(wanted) >= 0 {
+	wanted, wantedLow := bits.Mul64(all, share.Num) // in parts of share.Den
+	least := uint64(1)
+	for _, h := range slices.Backward(heats) {
+		parts, low := bits.Mul64(sum, share.Den)
+		if h == 0 || parts > wanted || parts == wanted && low >= wantedLow {
 			break
 		}
-		sum.Add(sum, h)
+		sum = saturating.Add(sum, h)
 		least = h
 	}
 	return least
@@ -206,7 +207,7 @@ func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []b
 	if err != nil {
 		return err
 	}
-	heat := new(big.Int).SetBytes(least)
-	p, _ = p.KeepFunctions(func(s profile.SymbolRef) bool { return heatOf(p.Function(s)).Cmp(heat) >= 0 })
+	heat, _ := binary.Uvarint(least)
+	p, _ = p.KeepFunctions(func(s profile.SymbolRef) bool { return heatOf(p.Function(s)) >= heat })
 	return emitTrimmed(path, p, emit)
 }
