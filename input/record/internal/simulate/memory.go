@@ -10,6 +10,9 @@ import (
 // multiple of it.
 const PageSize = 4096
 
+// lineSize is the unit in which the caches of a processor copy memory. A page has 64 lines.
+const lineSize = PageSize / 64
+
 // maxPages limits the number of pages in a Memory. Most bursts need a few dozen.
 const maxPages = 512
 
@@ -21,6 +24,10 @@ type Memory struct {
 
 	// Constant returns the page at an address if its content does not change, and nil otherwise.
 	Constant func(address uint64) *Page
+
+	// Misses is the number of accesses to lines of memory that were not accessed before, nor was a
+	// line next to them.
+	Misses int
 
 	pages  map[uint64]*page
 	unused []*page
@@ -67,6 +74,7 @@ type page struct {
 	constant *Page // the page that has the bytes, nil if they are a copy
 	bytes    []byte
 	used     bool
+	lines    uint64 // those that were accessed, a bit for each
 }
 
 // Reset forgets all pages. It has to be called before the first use.
@@ -108,6 +116,11 @@ func (m *Memory) At(address uint64) []byte {
 	if p == nil {
 		return nil
 	}
+	line := address % PageSize / lineSize
+	if (p.lines<<1|p.lines|p.lines>>1)>>line&1 == 0 {
+		m.Misses++
+	}
+	p.lines |= 1 << line
 	return p.bytes[min(int(address&(PageSize-1)), len(p.bytes)):]
 }
 
@@ -150,7 +163,7 @@ func (m *Memory) newPage(start uint64) *page {
 	if n := len(m.unused); n > 0 {
 		p, m.unused = m.unused[n-1], m.unused[:n-1]
 	}
-	p.address, p.bytes, p.used = start, p.bytes[:PageSize], false
+	p.address, p.bytes, p.used, p.lines = start, p.bytes[:PageSize], false, 0
 	return p
 }
 

@@ -17,12 +17,11 @@ const (
 	// maxBurst is the longest time of a burst. Most take less than 1 ms.
 	maxBurst = int64(5 * time.Millisecond)
 
-	// clockEvery is the number of instructions, or pieces of strings, that the tracer simulates
-	// before it checks the clock again. They take some 2 us.
+	// clockEvery is the length, or the number of pieces of strings, that the tracer simulates
+	// before it checks the clock again. That takes some 2 to 4 us.
 	clockEvery = 32
 
-	// maxTail limits how many instructions beyond its length a burst simulates to reach the next
-	// taken branch.
+	// maxTail limits how far beyond its length a burst goes on to reach the next taken branch.
 	maxTail = 100
 
 	// maxStack is the largest number of branches in a sample. A record has room for 2,700.
@@ -34,12 +33,12 @@ type burst struct {
 	*tracer
 	th      *thread
 	picked  activity // of the thread when it was picked
-	lengths []int    // instructions of each sample; all samples begin where the thread stopped
+	lengths []int    // length of each sample, in the unit of DefaultLength; all samples begin where the thread stopped
 	cpu     *processor
-	walked  int // instructions simulated so far
-	wanted  int // instructions to simulate, up to a system call
+	walked  int // length that was simulated so far
+	wanted  int // length to simulate, up to a system call
 	stack   []perfdata.Branch
-	at      []int // for each branch of stack, how many instructions were simulated up to it
+	at      []int // for each branch of stack, the length that was simulated up to it
 }
 
 // moment runs at each random time that the schedule has planned. It picks a running thread, if
@@ -275,13 +274,16 @@ func (b *burst) cut(address uint64) {
 	}
 }
 
-// follow simulates the thread until the burst has its length and has reached a taken branch. It
+// follow simulates the thread until the burst has its length and has reached a taken branch. The
+// length is an estimated time, since moments are random times: bursts of the same time show code as
+// often as it is executed, and bursts of as many instructions would show slow code too often. It
 // ends earlier at the deadline, or if an instruction cannot be simulated, such as a system call.
 // Since a burst ends at a branch, every range of code that begins within it is equally likely to be
 // complete.
 func (b *burst) follow(deadline int64) {
 	c, look, length := b.cpu, 0, slices.Max(b.lengths)
-	c.Work, b.wanted = 0, length
+	c.Restart()
+	b.wanted = length
 	for b.walked < length+maxTail {
 		if work := b.walked + c.Work; work >= look {
 			if look = work + clockEvery; clock() > deadline || b.stopping.Load() {
@@ -302,7 +304,7 @@ func (b *burst) follow(deadline int64) {
 			}
 			return
 		}
-		b.walked++
+		b.walked = c.Elapsed()
 		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
 			b.taken(from, c.IP)
 			if b.walked >= length {

@@ -36,19 +36,19 @@ const (
 	// DefaultOverhead is the share of the program's time for which threads may be stopped.
 	DefaultOverhead = 0.05
 
-	// DefaultLength is the number of instructions of a burst. A long burst costs more and shows the
-	// same code again; a short one spends its time on stopping the thread, which takes as long as
-	// simulating 1,000 to 3,000 instructions. Profiles of lua5.4 at 5 % and 20 s had a similarity
-	// of 0.88 with 300 instructions, 0.91 with 1,000, 0.92 with 3,000, 0.91 with 10,000 and 0.90
-	// with 30,000.
+	// DefaultLength is the length of a burst, in halves of a cycle as the simulation estimates
+	// them. That is about the number of its instructions. On arm64 it is their number. A long burst
+	// costs more and shows the same code again; a short one spends its time on stopping the thread,
+	// which takes as long as simulating 1,000 to 3,000 instructions. When a burst was a number of
+	// instructions, profiles of lua5.4 at 5 % and 20 s had a similarity of 0.88 with 300, 0.91 with
+	// 1,000, 0.92 with 3,000, 0.91 with 10,000 and 0.90 with 30,000.
 	DefaultLength = 3000
 )
 
 // A Config says how to record.
 type Config struct {
 	Overhead float64 // share of the running time, between 0 and 1; 0 means DefaultOverhead
-	Length   int     // instructions of a burst; 0 means DefaultLength
-	Seed     uint64  // of the random moments; 0 means a random seed
+	Length   int     // of a burst, in the unit of DefaultLength; 0 means DefaultLength
 }
 
 // Stats describe what a tracer has done. The recording contains them as JSON. Package samples reads
@@ -63,8 +63,8 @@ type Stats struct {
 	Bursts      uint64        // bursts that could start
 	Stops       uint64        // times that a thread was stopped for a burst
 	Dropped     uint64        // stops without a sample: in the kernel, or far from code to record
-	Wanted      uint64        // instructions that bursts were to simulate, up to system calls
-	Simulated   uint64        // those that they have simulated
+	Wanted      uint64        // sum of the lengths that bursts were to have, up to system calls
+	Simulated   uint64        // sum of the lengths that they had
 	Stopped     time.Duration // sum of the lengths of all bursts, plus an estimate for other stops
 	Longest     time.Duration // the longest burst
 	LongestWork time.Duration // the most processor time that a burst needed

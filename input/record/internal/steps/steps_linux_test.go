@@ -376,6 +376,32 @@ func TestPhasesOfThreads(t *testing.T) {
 	assert.InDelta(t, 2./3, in, 0.1)
 }
 
+// divides is a C program with two functions that execute equally many instructions. Those of one
+// take several times as long, because they divide.
+const divides = `
+#include <stdlib.h>
+volatile unsigned long result;
+#define LOOP(operation) unsigned long x = result; for (long i = 0; i < 1000000; i++) __asm__ volatile( \
+	"mov %1, %%rax; xor %%edx, %%edx; " operation : "+r"(x) : "r"(i | 7) : "rax", "rdx", "cc"); result = x
+__attribute__((noinline)) static void fast(void) { LOOP("add %%rax, %0"); }
+__attribute__((noinline)) static void slow(void) { LOOP("add %0, %%rax; div %1; mov %%rax, %0"); }
+int main(int argc, char **argv) {
+	for (long n = atol(argv[1]); n > 0; n--) { fast(); slow(); }
+	return 0;
+}
+`
+
+// Slow code is sampled as often as fast code that executes as many instructions. It had 0.9 of the
+// samples when all bursts had the same number of instructions.
+func TestSlowCode(t *testing.T) {
+	testenv.NeedSweep(t)
+	program := build(t, divides, "-no-pie", "-O2")
+	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
+	in := branchesIn(t, program, "slow", r)
+	t.Logf("%.2f, %+v", in, *r.stats)
+	assert.InDelta(t, 0.5, in, 0.2)
+}
+
 // x87 is a C program with a loop that executes x87 instructions, which are not simulated.
 const x87 = `
 #include <stdlib.h>

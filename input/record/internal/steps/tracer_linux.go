@@ -3,7 +3,6 @@
 package steps
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,7 +90,7 @@ func runTracer(control, records, status *os.File) int {
 		threads: make(map[int]*thread), processes: make(map[int]*process), out: newOutbox(records),
 		slots: make(slotCache), unfinished: make(map[place][]int),
 	}
-	t.random = rand.New(rand.NewPCG(cmp.Or(t.config.Seed, rand.Uint64()), 0))
+	t.random = rand.New(rand.NewPCG(rand.Uint64(), 0))
 	err := t.prepare()
 	if t.replies.Encode(replyTo(err)) != nil || err != nil {
 		return 0

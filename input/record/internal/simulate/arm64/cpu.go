@@ -48,9 +48,10 @@ type CPU struct {
 	Kept   int // instructions that Decode has stored in pages
 	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
-	next    uint64 // address of the next instruction
-	failed  bool   // the instruction cannot be simulated
-	scratch Instruction
+	executed int    // instructions since Restart
+	next     uint64 // address of the next instruction
+	failed   bool   // the instruction cannot be simulated
+	scratch  Instruction
 
 	unknown uint32 // vector registers whose content is not known, a bit for each
 	tainted bool   // the instruction has used something that is not known
@@ -68,6 +69,12 @@ func (c *CPU) SetRegisters(x *[31]uint64, sp, pc, state uint64) {
 func (c *CPU) SetVectors(v *[32]Vector, mode uint32) {
 	c.V, c.Mode, c.unknown = *v, uint64(mode), 0
 }
+
+// Restart sets Work and the result of Elapsed to 0.
+func (c *CPU) Restart() { c.Work, c.executed = 0, 0 }
+
+// Elapsed returns the number of instructions since Restart.
+func (c *CPU) Elapsed() int { return c.executed }
 
 // Addresses appends the values of the registers. Most are addresses of memory that the next
 // instructions use.

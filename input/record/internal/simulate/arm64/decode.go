@@ -151,6 +151,7 @@ func (c *CPU) Execute(i *Instruction) bool {
 		return false
 	}
 	c.IP = c.next
+	c.executed++
 	return true
 }
 

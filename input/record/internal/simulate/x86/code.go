@@ -12,10 +12,11 @@ import (
 type Instruction struct {
 	Flow opcode.Instruction
 
-	slot int64 // of a jump or call through a table, jmp *slot(%rip): the table's distance from the next instruction; else 0
-	in   x86asm.Inst
-	does func(*CPU) // nil if the instruction cannot be simulated
-	wide *wide      // nil if the instruction has no VEX or EVEX prefix
+	slot   int64 // of a jump or call through a table, jmp *slot(%rip): the table's distance from the next instruction; else 0
+	in     x86asm.Inst
+	timing timing
+	does   func(*CPU) // nil if the instruction cannot be simulated
+	wide   *wide      // nil if the instruction has no VEX or EVEX prefix
 }
 
 // maxInstruction is the length of the longest instruction of x86.
@@ -37,6 +38,7 @@ func (c *CPU) Decode() *Instruction {
 	if !decode(&c.scratch, code[:c.Memory.Bytes(c.IP, code[:])], c.Mode) {
 		return nil
 	}
+	c.scratch.setTiming(c.Kept)
 	if p.After(c.IP) < maxInstruction {
 		return &c.scratch
 	}
@@ -107,7 +109,7 @@ func (c *CPU) Execute(i *Instruction) bool {
 		return false
 	}
 	c.in, c.failed, c.tainted, c.next = &i.in, false, false, c.IP+i.Flow.Size
-	after := c.next
+	at, after, misses := c.IP, c.next, c.Memory.Misses
 	if i.wide == nil {
 		i.does(c)
 	} else {
@@ -120,5 +122,6 @@ func (c *CPU) Execute(i *Instruction) bool {
 	if c.Mode == 32 {
 		c.IP = uint64(uint32(c.IP))
 	}
+	c.timer.step(i, at, c.IP, c.Memory.Misses > misses)
 	return true
 }

@@ -37,6 +37,7 @@ type CPU struct {
 	Kept   int // instructions that Decode has stored in pages
 	Work   int // pieces of strings that were handled, each of which takes as long as an instruction
 
+	timer   timer
 	in      *x86asm.Inst
 	next    uint64 // address of the next instruction
 	failed  bool   // the instruction cannot be simulated
@@ -82,6 +83,16 @@ func (c *CPU) SetVectors(saved []byte, more int) {
 		c.X[count+n] = [lanes128]Vector{vectorOf([size]byte(at)), vectorOf([size]byte(at[size:]))}
 	}
 }
+
+// Restart sets Work and the time of Elapsed to 0.
+func (c *CPU) Restart() {
+	c.Work = 0
+	c.timer.restart()
+}
+
+// Elapsed returns the estimated time of the instructions since Restart, in halves of a cycle. It is
+// about the number of these instructions.
+func (c *CPU) Elapsed() int { return c.timer.end * 2 / cycle }
 
 // Addresses appends the values of the registers. Most are addresses of memory that the next
 // instructions use.

@@ -13,11 +13,12 @@ func (c *CPU) Call(name string) bool {
 		c.X[0][0][0] = f(c.X[0][0][0], c.X[1][0][0])
 	} else {
 		result, work, ok := c.Memory.Call(name, c.R[7], c.R[6], c.R[2])
-		if c.Work += work; !ok {
+		if c.Work, c.timer.start = c.Work+work, c.timer.start+work*cycle; !ok {
 			return false
 		}
 		c.R[0] = result
 	}
+	c.timer.start += libraryTime
 	c.IP = c.pop(8)
 	return !c.failed && !c.tainted
 }
