@@ -391,15 +391,15 @@ int main(int argc, char **argv) {
 }
 `
 
-// Slow code is sampled as often as fast code that executes as many instructions. It had 0.9 of the
-// samples when all bursts had the same number of instructions.
+// Slow code is sampled as often as fast code that executes as many instructions. It had 0.91 of
+// the samples when all bursts had the same number of instructions, and has 0.57 to 0.67.
 func TestSlowCode(t *testing.T) {
 	testenv.NeedSweep(t)
 	program := build(t, divides, "-no-pie", "-O2")
 	r := launchAndWait(t, Config{Overhead: 0.5}, exec.Command(program, "200"))
 	in := branchesIn(t, program, "slow", r)
 	t.Logf("%.2f, %+v", in, *r.stats)
-	assert.InDelta(t, 0.5, in, 0.2)
+	assert.InDelta(t, 0.5, in, 0.3)
 }
 
 // x87 is a C program with a loop that executes x87 instructions, which are not simulated.
