@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -32,6 +33,7 @@ type File struct {
 
 	reads atomic.Int64             // number of calls of ReadAt
 	once  sync.Once                // guards readAll
+	head  atomic.Pointer[[]byte]   // the first bytes of the file, once they have been read
 	all   atomic.Pointer[[][]byte] // the whole file in chunks of chunkSize, if it is in memory
 }
 
@@ -116,6 +118,10 @@ func (f *File) Tag() string { return f.tag }
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
+// maxHead is the largest length in bytes of a first read whose result is kept in memory. Callers
+// read the beginning of a file to recognise its format, and Keep does not fetch it again.
+const maxHead = 4 << 10
+
 // chunkSize is the largest number of bytes in one question. If a whole file is kept in memory, it
 // is kept in chunks of this size. So a server that claims a large size, but sends little, costs the
 // memory of one chunk.
@@ -147,6 +153,10 @@ func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
 		n = copyChunks(p, *all, off)
 	} else {
 		n, err = f.askAll(p, off)
+		if err == nil && off == 0 && n <= maxHead {
+			head := bytes.Clone(p[:n])
+			f.head.CompareAndSwap(nil, &head)
+		}
 	}
 	if err == nil && short {
 		err = io.EOF
@@ -166,9 +176,14 @@ func (f *File) Keep() {
 func (f *File) readAll() {
 	var chunks [][]byte
 	for off := int64(0); off < f.size; off += chunkSize {
-		chunk := make([]byte, min(chunkSize, f.size-off))
-		if _, err := f.ask(chunk, off); err != nil {
-			return
+		chunk, known := make([]byte, min(chunkSize, f.size-off)), 0
+		if head := f.head.Load(); off == 0 && head != nil {
+			known = copy(chunk, *head)
+		}
+		if known < len(chunk) {
+			if _, err := f.ask(chunk[known:], off+int64(known)); err != nil {
+				return
+			}
 		}
 		chunks = append(chunks, chunk)
 	}
