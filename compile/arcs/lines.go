@@ -91,8 +91,8 @@ func (l *lineReader) position(s profile.SymbolRef, r *profile.Record) (at profil
 	return profile.Position{File: f.Source, Line: uint32(max(line, 0)), Discriminator: r.Discriminator}, line > 0
 }
 
-// addLines makes the lines of the graph's statements known as positions without a column, so that
-// [lineEvidence] finds them.
+// addLines adds each statement and call of the graph to the table of positions once more,
+// without its column. A profile that has counts of lines, and no columns, finds them there.
 func (f *function) addLines() {
 	for n := range f.body.blocks {
 		for _, p := range f.body.blocks[n].places {

@@ -32,8 +32,9 @@ type curve struct {
 // A bend is a point of a [curve]: from the count at on, the slope is larger by change.
 type bend struct{ at, change int64 }
 
-// between adds a cost to a curve for counts that are not in the range from low to high. Each
-// execution below low costs below, and each one above high costs above.
+// between adds the cost of evidence that a count is between low and high. A count that is
+// smaller by n than low costs n times below, and one that is larger by n than high costs n times
+// above.
 func (c *curve) between(low, high, below, above int64) {
 	if low > 0 {
 		c.slope -= below

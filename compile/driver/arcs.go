@@ -178,7 +178,8 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
-// readLargest reads the result of [source.largest] from the profile.
+// readLargest reads the largest count in the profile, of a block of machine code or of a line.
+// It is what [source.largest] stores in the cache.
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil

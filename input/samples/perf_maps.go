@@ -55,7 +55,8 @@ func newPerfMaps(c choice) *perfMaps {
 	return m
 }
 
-// newObject adds the object for a name and a build ID. ours says whether it is the binary.
+// newObject adds a mapped file, with its name and build ID, to those of the recording. ours says
+// whether it is the program of which the profile is made.
 func (m *perfMaps) newObject(key objectKey, ours bool) *object {
 	o := &object{Object: Object{Name: key.name, BuildID: key.buildID, Ours: ours}, kernel: isKernelName(key.name), number: len(m.objects)}
 	m.objects[key] = o

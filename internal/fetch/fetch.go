@@ -109,7 +109,8 @@ func readAnswer(r io.Reader, p []byte) (int, error) {
 	return got, ended(err)
 }
 
-// readText reads an answer of the protocol that is a text, such as the name of the file.
+// readText reads an answer of the helper program that is a text, such as the name of the file
+// that it has opened.
 func readText(r io.Reader) (string, error) {
 	text := make([]byte, maxText)
 	n, err := readAnswer(r, text)

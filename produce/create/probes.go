@@ -206,7 +206,8 @@ func most(stretches []stretch, low, high uint64) (n uint64) {
 	return n
 }
 
-// count adds the count of a probe to the node of its body.
+// count adds n to the count of a pseudo probe, in the node for the function, or for the inlined
+// call of it, to which the probe belongs.
 func (b *probeBuilder) count(p *symbolize.Probe, n uint64) {
 	if !fits(p) {
 		b.report.Unplaced = saturating.Add(b.report.Unplaced, n)

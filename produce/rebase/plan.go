@@ -138,9 +138,10 @@ type functionKey struct {
 
 func (f *function) key() functionKey { return functionKey{f.outline, f.symbol} }
 
-// bestOld returns the candidate in the old sources that is a symbol's function, or nil. A candidate
-// that was found without a declaration must be in the symbol's file, if that is known, and must
-// have code at the lines with counts.
+// bestOld returns the function in the old sources to which the counts of a symbol belong, or
+// nil. candidates are the functions of that name. If only the name of a candidate says that it
+// has this symbol, and no declaration does, it must be in the file of the symbol, if that is
+// known, and must have code at enough of the lines with counts.
 func bestOld(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		if f.symbol != "" && f.marks == nil {

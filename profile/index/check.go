@@ -147,8 +147,10 @@ func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, er
 	return w, nil
 }
 
-// undefined removes from options what the index does not have, or has in another scheme. It returns
-// the kinds of the blocks that they then do not define.
+// undefined sets up the options with which the checker builds an index again, to compare it with
+// the one in the file. It removes from o the functions whose results the file's index does not
+// have, or has from a function of another name. It returns the kinds of the index's blocks that
+// are not compared, because these options cannot make them.
 func (c *checker) undefined(o *Options) []indexfmt.Kind {
 	x := c.x.x
 	is := func(kind indexfmt.Kind, scheme string) bool {

@@ -160,7 +160,8 @@ func wholeScript() string {
 	return b.String()
 }
 
-// asset returns a file of the page.
+// asset returns the text of a file in the folder page of the sources, such as a script or a
+// style sheet. The program contains these files.
 func asset(name string) string {
 	data, err := assets.ReadFile("page/" + name)
 	if err != nil {

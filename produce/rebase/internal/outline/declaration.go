@@ -28,7 +28,8 @@ type declaration struct {
 	angles      int
 }
 
-// word handles a word of the declaration, such as a keyword, a type or a name.
+// word reads a word of the declaration, such as a keyword, a type or a name, and notes what it
+// says about the function that is declared.
 func (d *declaration) word(p *parser, t cpp.Token) {
 	text := p.text(t)
 	if d.angles == 0 { // arguments of a template are no part of the name
