@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// An Alignment describes which units of two profiles were found to be the same.
+// An Alignment describes which units of two profiles [Align] found to be the same.
 type Alignment struct {
 	Same  int           // number of units with the same path in both profiles
 	Roots []AlignedRoot // folders that correspond to each other, those with the most units first
 	Moved []MovedUnit   // units matched by their symbols
 }
 
-// An AlignedRoot is a pair of folders that correspond to each other.
+// An AlignedRoot is a pair of folders that correspond to each other: the first profile has units
+// below First, and the second profile has the same units below Second.
 type AlignedRoot struct {
 	First, Second string // with a trailing slash, or empty
 	Units         int    // number of units below the folders with the same relative path
@@ -45,14 +46,15 @@ func Align(first, second *Profile) Alignment {
 	return a.done
 }
 
-// An aligner matches the units of two profiles.
+// An aligner holds the state of [Align] while it matches the units of two profiles.
 type aligner struct {
 	sides [2]*alignSide
 	paths []string // new path for each unit of the second profile
 	done  Alignment
 }
 
-// An alignSide holds what Align knows of one of the two profiles.
+// An alignSide holds the symbols of one of the two profiles that [Align] compares, and those of its
+// units that have not been matched yet.
 type alignSide struct {
 	symbols [][]string         // names of symbols by unit
 	open    map[string]UnitRef // units that have not been matched, by path
@@ -70,10 +72,12 @@ func newAlignSide(p *Profile) *alignSide {
 	return s
 }
 
-// named returns the names of the symbols of an unmatched unit.
-func (s *alignSide) named(path string) []string { return s.symbols[s.open[path]] }
+// symbolsOf returns the names of the symbols of a unit that has not been matched yet. path is the
+// path of the unit.
+func (s *alignSide) symbolsOf(path string) []string { return s.symbols[s.open[path]] }
 
-// match records that two units are the same.
+// match records that two units are the same. first and second are their paths in the first and the
+// second profile.
 func (a *aligner) match(first, second string) {
 	a.paths[a.sides[1].open[second]] = first
 	delete(a.sides[0].open, first)
@@ -89,8 +93,9 @@ func (a *aligner) samePaths() {
 	}
 }
 
-// roots is a pair of folders, each with a trailing slash or empty, such that two paths are equal
-// after them.
+// roots is a pair of folders: one of the first profile and one of the second. For example, the
+// paths "/a/src/x.c" and "/b/src/x.c" have the roots "/a/" and "/b/". Each root ends with a slash
+// or is empty.
 type roots struct{ first, second string }
 
 // Limits for profiles in which many units have the same file name. Units beyond the limits can
@@ -100,8 +105,9 @@ const (
 	maxRoots = 64
 )
 
-// sameRoots matches units below corresponding folders. Every pair of units with the same file name
-// proposes a pair of roots. The pairs with the most proposals are tried first.
+// sameRoots matches the units of two profiles whose paths are the same below two corresponding
+// folders. Every two units with the same file name propose a pair of folders, see [rootsOf]. The
+// pairs that most units propose are tried first.
 func (a *aligner) sameRoots() {
 	votes := a.proposed()
 	order := slices.SortedFunc(maps.Keys(votes), func(x, y roots) int {
@@ -120,7 +126,8 @@ func (a *aligner) sameRoots() {
 	slices.SortStableFunc(a.done.Roots, func(x, y AlignedRoot) int { return cmp.Compare(y.Units, x.Units) })
 }
 
-// proposed counts the pairs of units that propose each pair of roots.
+// proposed returns the pairs of folders that [aligner.sameRoots] tries, and how many pairs of units
+// propose each.
 func (a *aligner) proposed() map[roots]int {
 	var byName [2]map[string][]string
 	for i, side := range a.sides {
@@ -145,7 +152,9 @@ func (a *aligner) proposed() map[roots]int {
 	return votes
 }
 
-// rootsOf removes the common ending of two paths, in whole path elements.
+// rootsOf returns what is left of two paths without their longest common ending. The ending
+// consists of whole path elements. For example, rootsOf("/a/src/x.c", "/b/src/x.c") returns "/a/"
+// and "/b/".
 func rootsOf(first, second string) roots {
 	common := 0
 	for n := 1; n <= min(len(first), len(second)) && first[len(first)-n] == second[len(second)-n]; n++ {
@@ -156,10 +165,11 @@ func rootsOf(first, second string) roots {
 	return roots{first[:len(first)-common], second[:len(second)-common]}
 }
 
-// beginsName reports whether the last n bytes of a path start at the beginning of a path element.
+// beginsName reports whether the last n bytes of a path begin with a whole path element. For
+// example, the last 3 bytes of "src/x.c" do, and the last 2 do not.
 func beginsName(path string, n int) bool { return n == len(path) || path[len(path)-n-1] == '/' }
 
-// below returns the unmatched units that have the same path relative to the two roots.
+// below returns the pairs of unmatched units whose paths are the same below the two folders of r.
 func (a *aligner) below(r roots) (units []MovedUnit) {
 	for first := range a.sides[0].open {
 		rest, ok := strings.CutPrefix(first, r.first)
@@ -170,18 +180,19 @@ func (a *aligner) below(r roots) (units []MovedUnit) {
 	return units
 }
 
-// haveCommon reports whether two units have a symbol with the same name.
+// haveCommon reports whether the two units of a pair have a symbol of the same name.
 func (a *aligner) haveCommon(u MovedUnit) bool {
 	names := make(map[string]bool)
-	for _, name := range a.sides[0].named(u.First) {
+	for _, name := range a.sides[0].symbolsOf(u.First) {
 		names[name] = true
 	}
-	return slices.ContainsFunc(a.sides[1].named(u.Second), func(name string) bool { return names[name] })
+	return slices.ContainsFunc(a.sides[1].symbolsOf(u.Second), func(name string) bool { return names[name] })
 }
 
-// sameSymbols matches units by symbols that occur in only one unit of each profile.
+// sameSymbols matches units that have at least half of their symbols in common. It counts only
+// symbols that occur in a single unmatched unit of each profile.
 func (a *aligner) sameSymbols() {
-	owners := [2]map[string]string{a.sides[0].owners(), a.sides[1].owners()}
+	owners := [2]map[string]string{a.sides[0].unitOfSymbol(), a.sides[1].unitOfSymbol()}
 	common := make(map[MovedUnit]int)
 	for name, first := range owners[0] {
 		if second := owners[1][name]; first != "" && second != "" {
@@ -192,26 +203,27 @@ func (a *aligner) sameSymbols() {
 		return cmp.Or(cmp.Compare(common[v], common[u]), strings.Compare(u.First, v.First), strings.Compare(u.Second, v.Second))
 	})
 	for _, u := range order {
-		if a.areOpen(u) && 2*common[u] >= min(len(a.sides[0].named(u.First)), len(a.sides[1].named(u.Second))) {
+		if a.areOpen(u) && 2*common[u] >= min(len(a.sides[0].symbolsOf(u.First)), len(a.sides[1].symbolsOf(u.Second))) {
 			a.done.Moved = append(a.done.Moved, u)
 			a.match(u.First, u.Second)
 		}
 	}
 }
 
-// areOpen reports whether neither unit has been matched.
+// areOpen reports whether both units of a pair are still unmatched.
 func (a *aligner) areOpen(u MovedUnit) bool {
 	_, first := a.sides[0].open[u.First]
 	_, second := a.sides[1].open[u.Second]
 	return first && second
 }
 
-// owners maps each symbol of the unmatched units to its unit. The unit is "" for a symbol of
-// several units and for main, which every program has.
-func (s *alignSide) owners() map[string]string {
+// unitOfSymbol returns the path of the unit of each symbol, by the name of the symbol. It covers
+// the unmatched units. The path is "" for a symbol that several units have, and for main, which
+// every program has.
+func (s *alignSide) unitOfSymbol() map[string]string {
 	owners := map[string]string{"main": ""}
 	for path := range s.open {
-		for _, name := range s.named(path) {
+		for _, name := range s.symbolsOf(path) {
 			owner := path
 			if _, several := owners[name]; several {
 				owner = ""

@@ -19,15 +19,15 @@ type Body struct {
 	sorter  sorter
 }
 
-// A level is a body to which records are being added: an inlined body between Enter and Leave, or
-// the body of the function itself.
+// A level describes a body to which records are being added. This is the body of a call that is
+// inlined, between [Body.Enter] and [Body.Leave], or the body of the function itself.
 type level struct {
 	head    int  // index of its KindInlined record; unused for the function itself
 	tangled bool // the body, or one nested in it, is not in canonical order
 }
 
-// pack encodes a level as a number. Between Enter and Leave of an inlined body, the Count of its
-// KindInlined record holds the level of the enclosing body in this form.
+// pack encodes a level as a number. While a body is open, the KindInlined record of that body holds
+// the level of the enclosing body in its field Count, in this form.
 func (l level) pack() uint64 {
 	if l.tangled {
 		return uint64(l.head)<<1 | 1
@@ -37,8 +37,8 @@ func (l level) pack() uint64 {
 
 func unpack(n uint64) level { return level{head: int(n >> 1), tangled: n&1 != 0} }
 
-// tangled is a bit in the Count of a KindInlined record. It marks a nested body that is not in
-// canonical order. It exists only inside a Body.
+// tangled is a bit in the field Count of a KindInlined record. It marks an inlined body whose
+// records are not in canonical order yet. It occurs only inside a Body.
 const tangled = 1 << 63
 
 // Reset empties the body.
@@ -72,7 +72,8 @@ func (b *Body) Enter(line, discriminator uint32, callee SymbolRef) {
 	b.last = 0
 }
 
-// Leave ends the innermost open body. It panics if no body is open.
+// Leave ends the innermost open body, which the latest unmatched [Body.Enter] has started. It
+// panics if no body is open.
 func (b *Body) Leave() {
 	if b.depth == 0 {
 		panic("profile: Leave without Enter")
@@ -89,17 +90,17 @@ func (b *Body) Leave() {
 	b.last, b.place = left.head+1, head.place()
 }
 
-// AddRecords adds the records of a function to the body, as change makes them. change gets a copy
-// of each record, and may set its line, discriminator, callee and, unless it is KindInlined, its
-// count. If change returns false, the record is left out, and with a KindInlined record also the
-// records of the inlined body.
+// AddRecords adds the records of a function to the body, and lets change edit each record first.
+// change gets a copy of the record. It may set the line, the discriminator, the callee and, unless
+// the record is KindInlined, the count. If change returns false, the record is not added. With a
+// KindInlined record, the records of the inlined body are then not added either.
 func (b *Body) AddRecords(records []Record, change func(r *Record) bool) {
 	b.addRecords(records, func(r *Record, _, _ int) bool { return change(r) })
 }
 
-// addRecords does the work of AddRecords. change also gets the index of the record and its depth,
-// as returned by [Walker.Next]. It may turn a KindInlined record into a KindCall record. The
-// records of the inlined body are then left out.
+// addRecords does the work of [Body.AddRecords]. change also gets the index of the record in
+// records, and its depth as returned by [Walker.Next]. It may turn a KindInlined record into a
+// KindCall record. The records of the inlined body are then not added.
 func (b *Body) addRecords(records []Record, change func(r *Record, at, depth int) bool) {
 	open := 0
 	var changed Record

@@ -7,8 +7,8 @@ import (
 )
 
 // Compare returns an error that describes the first difference between two profiles, or nil if they
-// are equal. It ignores order, numbering, summaries, marks, hashes of files, and units without
-// symbols. Symbols without functions are compared, too.
+// are equal. It ignores the order and the numbers of units and symbols, summaries, [Marks], hashes
+// of files, and units without symbols. Symbols without functions are compared, too.
 //
 // The error names the unit and the symbol. For a difference between records, it also names the
 // location and the enclosing inlined callees. Compare takes O(n log n).
@@ -55,12 +55,13 @@ func match(a, b *Profile) ([]SymbolRef, error) {
 	return symbols, nil
 }
 
-// firstUnused returns the index in symbols of the first number that is not a symbol of p, or -1.
+// firstUnused returns the index of the first entry of symbols that is not the number of a symbol of
+// p, or -1 if there is none.
 func firstUnused(symbols []SymbolRef, p *Profile) int {
 	return slices.IndexFunc(symbols, func(s SymbolRef) bool { return int(s) >= p.NumSymbols() })
 }
 
-// describe returns the name of a symbol and its unit, for messages.
+// describe returns the name of a symbol and the path of its unit, for an error message.
 func (p *Profile) describe(s SymbolRef) string {
 	return "symbol " + p.callee(s)
 }
@@ -69,8 +70,8 @@ func unequal(what string, first, second uint64) string {
 	return fmt.Sprintf("%s: %d in the first profile, %d in the second", what, first, second)
 }
 
-// difference describes the first difference between two lists of canonical records, or returns "".
-// Both number symbols as p does.
+// difference describes the first difference between two lists of canonical records, or returns ""
+// if they are equal. In both lists, p defines the numbers of the symbols.
 func (p *Profile) difference(first, second []Record) string {
 	v, w := Walk(first), Walk(second)
 	var path []*Record // inlined callees that enclose the current record
@@ -93,9 +94,10 @@ func (p *Profile) difference(first, second []Record) string {
 	}
 }
 
-// compareSteps returns which of two bodies, whose records were equal so far, has the next record
-// first. r and s are the next records, or nil at the end of a body. The deeper record comes first,
-// because it belongs to an inlined body that the other walk has left.
+// compareSteps compares the next records of two bodies whose records were equal so far. r and s are
+// these records, or nil at the end of a body. The result is negative if r comes first, positive if
+// s comes first, and 0 if the records have the same place. The deeper record comes first, because
+// the other body has no more records in that inlined body.
 func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 	switch {
 	case s == nil:
@@ -111,7 +113,8 @@ func compareSteps(r *Record, depth int, s *Record, otherDepth int) int {
 // maxPath is the maximum number of inlined callees that an error names at each end of a path.
 const maxPath = 4
 
-// path describes the chain of inlined callees that encloses a record.
+// path describes, for an error message, the inlined calls that enclose a record. inlined has their
+// KindInlined records, the outermost first.
 func (p *Profile) path(inlined []*Record) string {
 	var b strings.Builder
 	for i, r := range inlined {
@@ -125,7 +128,8 @@ func (p *Profile) path(inlined []*Record) string {
 	return b.String()
 }
 
-// record describes a record, with its location as in the text form (RFC 5.2).
+// record describes a record for an error message. The location has the form of the text format (RFC
+// 5.2), for example "12.3" for line 12 and discriminator 3.
 func (p *Profile) record(r *Record) string {
 	location := fmt.Sprint(r.Line)
 	if r.Discriminator != 0 {
@@ -141,7 +145,7 @@ func (p *Profile) record(r *Record) string {
 	}
 }
 
-// callee describes the callee of a record.
+// callee describes the callee of a record for an error message: its name and, if known, its unit.
 func (p *Profile) callee(s SymbolRef) string {
 	if f := p.SymbolUnit(s); f != UnknownUnit {
 		return fmt.Sprintf("%q of unit %q", p.SymbolName(s), p.UnitPath(f))

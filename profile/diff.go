@@ -75,8 +75,8 @@ type differ struct {
 	symbols   []SymbolRef // for each symbol of the first profile its number in the second, or a number that the second does not use
 }
 
-// A functionPair is a function of one or both profiles. functions has nil for a profile that does
-// not have it.
+// A functionPair is a function in two profiles. functions has nil for a profile that does not have
+// the function.
 type functionPair struct {
 	path, name string
 	functions  [2]*Function
@@ -91,13 +91,15 @@ type unitPair struct {
 	locations    meter
 }
 
-// add adds a function with the given samples. It does not change the share.
+// add adds a function to a sum: it counts the function and adds its samples. It does not change the
+// share.
 func (p *Portion) add(samples uint64) {
 	p.Functions++
 	p.Samples = saturating.Add(p.Samples, samples)
 }
 
-// match pairs the functions of two profiles by unit and name.
+// match pairs the functions of two profiles that have the same unit and name. A function that only
+// one profile has gets a pair of its own.
 func (d *differ) match(first, second *Profile) {
 	matched := make([]bool, second.NumSymbols())
 	d.symbols = numberLike(first, second)
@@ -130,7 +132,8 @@ func (d *differ) add(p *Profile, s SymbolRef, pair functionPair) {
 	d.functions = append(d.functions, pair)
 }
 
-// numberLike returns, for each symbol of p, its number in q or a number that q does not use.
+// numberLike returns, for each symbol of p, the number of the symbol with the same unit and name in
+// q. A symbol that q does not have gets a number that q does not use.
 func numberLike(p, q *Profile) []SymbolRef {
 	symbols := make([]SymbolRef, p.NumSymbols())
 	next := SymbolRef(q.NumSymbols())
@@ -149,8 +152,8 @@ func numberLike(p, q *Profile) []SymbolRef {
 	return symbols
 }
 
-// weigh sets the sums of samples in both profiles, by function, by unit and in total, and then the
-// shares.
+// weigh sums the samples of each profile by function, by unit and in total. Then it computes the
+// share of each function and unit in the total.
 func (d *differ) weigh() {
 	for i := range d.functions {
 		f := &d.functions[i]
@@ -184,8 +187,9 @@ func samplesOfBoth(sides [2]Portion) [2]uint64 {
 	return [2]uint64{sides[0].Samples, sides[1].Samples}
 }
 
-// setShares sets the shares of a function, unit or profile. whole has the samples of each profile.
-// Equal shares stay equal in spite of rounding.
+// setShares sets the shares of a function, of a unit or of a whole profile. sides has the samples
+// in each of the two profiles, and whole has all samples of each profile. Two shares that are
+// exactly equal stay equal in spite of rounding.
 func setShares(sides *[2]Portion, whole [2]uint64) {
 	for which := range sides {
 		sides[which].Share = shareOf(sides[which].Samples, whole[which])
@@ -195,7 +199,7 @@ func setShares(sides *[2]Portion, whole [2]uint64) {
 	}
 }
 
-// compare computes the Diff from the sums of weigh.
+// compare makes the [Diff] of two profiles from the sums that weigh has computed.
 func (d *differ) compare() *Diff {
 	whole := samplesOfBoth(d.sides)
 	functions, locations := meter{whole: whole}, meter{whole: whole}
@@ -248,7 +252,8 @@ func (d *differ) unitDiffs() []UnitDiff {
 	return units
 }
 
-// sortByChange sorts by the absolute change, largest first. It keeps the order of equal changes.
+// sortByChange sorts functions or units by the absolute value of change, largest first. It keeps
+// the order of those with equal changes.
 func sortByChange[T any](list []T, change func(*T) float64) {
 	slices.SortStableFunc(list, func(a, b T) int {
 		return cmp.Compare(math.Abs(change(&b)), math.Abs(change(&a)))

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Evidence contains the counts of a program's machine code: its basic blocks and the jumps between
-// them, with the source positions of each block. Package create makes it.
+// Evidence contains counts of a program's machine code: of its basic blocks and of the jumps
+// between them. Each block has the source positions of its instructions. Package create makes an
+// Evidence from a recording.
 type Evidence struct {
 	// Fraction is the number of bits after the binary point of all counts: a Count of 5 with a
 	// Fraction of 2 means 5/4. It is 0 if the counts are numbers of executions. It is above 0 if
@@ -21,8 +22,8 @@ type Evidence struct {
 // that has the largest count of the function's blocks.
 const LeftOut = "(left out)"
 
-// A CodeCopy describes the machine code of one symbol. The parts and clones of a function, such as
-// f.part.0, f.cold and f.constprop.1, have a CodeCopy each.
+// A CodeCopy describes the machine code of one symbol. A function has several of them if the
+// compiler has split or cloned it: f, f.part.0, f.cold and f.constprop.1 have a CodeCopy each.
 type CodeCopy struct {
 	Symbol string // with all suffixes
 	Unit   string // path of the source file of the compilation, "" if unknown
@@ -68,9 +69,9 @@ type Place struct {
 	Factor uint32
 }
 
-// A CodeJump is a step from the end of a block to the beginning of another: a taken jump or, for a
-// conditional jump, also the fall-through to the next block. If a block has any CodeJump, it has
-// all that were recorded.
+// A CodeJump is a step from the end of a basic block to the beginning of another. It is a taken
+// jump. After a conditional jump, it is also the fall-through to the next block. If a block has any
+// CodeJump, it has all that were recorded.
 type CodeJump struct {
 	From, To int32 // numbers of blocks
 	Count    uint64
@@ -82,8 +83,8 @@ func (p Place) Compare(q Place) int {
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))
 }
 
-// Of returns the evidence about the given functions: each CodeCopy of e in which one of them has a
-// frame. The result and e share these copies.
+// Of returns the evidence about the given functions: each CodeCopy of e in which at least one of
+// these functions has a frame. The result shares its CodeCopies with e.
 func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	wanted := make(map[string]bool)
 	for name := range functions {

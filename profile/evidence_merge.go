@@ -8,15 +8,16 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// An evidenceSum is the sum of the evidence of merged profiles.
+// An evidenceSum is the sum of the [Evidence] of several profiles, while they are merged.
 type evidenceSum struct {
 	*Evidence
 	bySymbol map[string][]int // numbers of the copies of each symbol
 }
 
 // mergeEvidence multiplies the counts in the evidence of q by weight, and adds them to the evidence
-// of p. The counts of a symbol add up if p and q have the same code for it. Otherwise the result
-// has a CodeCopy of each: different builds of the program have run.
+// of p. The counts of a symbol are summed if p and q have the same machine code for it. If the code
+// differs, the result has the CodeCopy of p and that of q, because different builds of the program
+// have run.
 func (p *Profile) mergeEvidence(q *Profile, weight Ratio) {
 	if q.evidence == nil {
 		return
@@ -32,7 +33,7 @@ func (p *Profile) mergeEvidence(q *Profile, weight Ratio) {
 	p.sum.add(q.evidence, weight)
 }
 
-// add adds the evidence of one profile, with all counts multiplied by weight.
+// add adds the evidence of one profile to the sum, with all counts multiplied by weight.
 func (s *evidenceSum) add(e *Evidence, weight Ratio) {
 	if e.Fraction > s.Fraction {
 		shift := e.Fraction - s.Fraction
@@ -57,7 +58,7 @@ func (s *evidenceSum) add(e *Evidence, weight Ratio) {
 	}
 }
 
-// scale replaces each count of a copy by to(count).
+// scale replaces each count of a CodeCopy by to(count).
 func (c *CodeCopy) scale(to func(count uint64) uint64) {
 	for i := range c.Blocks {
 		c.Blocks[i].Count = to(c.Blocks[i].Count)
@@ -67,7 +68,7 @@ func (c *CodeCopy) scale(to func(count uint64) uint64) {
 	}
 }
 
-// sameCode reports whether two copies differ in nothing but their counts.
+// sameCode reports whether two CodeCopies are equal except for their counts.
 func (c *CodeCopy) sameCode(d *CodeCopy) bool {
 	return c.Symbol == d.Symbol && c.Unit == d.Unit && slices.Equal(c.Frames, d.Frames) &&
 		slices.EqualFunc(c.Blocks, d.Blocks, func(a, b CodeBlock) bool {
@@ -75,7 +76,8 @@ func (c *CodeCopy) sameCode(d *CodeCopy) bool {
 		})
 }
 
-// addCounts adds the counts of d, which has the same code, to those of c.
+// addCounts adds the counts of d to those of c. Both must describe the same code, see
+// [CodeCopy.sameCode].
 func (c *CodeCopy) addCounts(d *CodeCopy) {
 	for i := range c.Blocks {
 		c.Blocks[i].Count = saturating.Add(c.Blocks[i].Count, d.Blocks[i].Count)
@@ -93,8 +95,9 @@ func (c *CodeCopy) addCounts(d *CodeCopy) {
 	c.Jumps = kept
 }
 
-// keep returns the evidence of the wanted functions, without that of functions into which they are
-// inlined. It returns nil if there is none.
+// keep returns the evidence of the functions whose names are in wanted. It drops the evidence of
+// other functions, even if a wanted function is inlined into them. It returns nil if no evidence is
+// left.
 func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	if e == nil {
 		return nil
@@ -111,7 +114,8 @@ func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	return kept
 }
 
-// leftOut returns the CodeCopy that lists the functions with the given names, see [LeftOut].
+// leftOut returns the CodeCopy that lists dropped functions, see [LeftOut]. names has the names of
+// the functions.
 func (e *Evidence) leftOut(names map[string]bool) CodeCopy {
 	largest := make(map[string]uint64)
 	for _, c := range e.Copies {

@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// An EvidenceTable is the evidence section of a version 4 file. It decodes copies of code when they
-// are asked for. All methods may be called concurrently.
+// An EvidenceTable is the evidence section of a version 4 file. It decodes each [CodeCopy] when it
+// is asked for. All methods may be called concurrently.
 type EvidenceTable struct {
 	Section afdo.Section // the section, with its position in the file
 
@@ -28,7 +28,8 @@ type EvidenceTable struct {
 	chunks     []chunkPlace
 }
 
-// A chunkPlace is the position of a chunk: several encoded copies that are compressed together.
+// A chunkPlace is the position of a chunk in the evidence section. A chunk contains several encoded
+// CodeCopies that are compressed together.
 type chunkPlace struct {
 	copies    int // number of the first copy after it
 	size      int // uncompressed size
@@ -88,7 +89,7 @@ func (t *EvidenceTable) open(f *wire.Fields) {
 	t.groupEnds = make([]int, f.Count(uint64(numGroups), 8, 1, "sizes"))
 	end := 0
 	for i := range t.groupEnds {
-		end = t.add(f, end)
+		end = t.addPart(f, end)
 		t.groupEnds[i] = end
 	}
 	t.numCopies = int(f.Uint32())
@@ -97,7 +98,7 @@ func (t *EvidenceTable) open(f *wire.Fields) {
 	for i := range t.chunks {
 		copies += int(f.Uint32())
 		at, size, low := f.Pos, f.Uint64(), end
-		if end = t.add(f, end); size > maxExpansion*uint64(end-low) || copies > t.numCopies {
+		if end = t.addPart(f, end); size > maxExpansion*uint64(end-low) || copies > t.numCopies {
 			f.Fail(at, afdo.ErrLimit, "%d copies in %d bytes, compressed to %d", copies, size, end-low)
 		}
 		if f.Err != nil {
@@ -118,9 +119,9 @@ func (t *EvidenceTable) open(f *wire.Fields) {
 	t.start = f.Pos
 }
 
-// add reads the size of the next group or chunk, and returns its end, given the end of the one
-// before.
-func (t *EvidenceTable) add(f *wire.Fields, end int) int {
+// addPart reads the size of the next group of strings, or of the next chunk, from the table of
+// sizes. It returns where that group or chunk ends in the section, given the end of the one before.
+func (t *EvidenceTable) addPart(f *wire.Fields, end int) int {
 	at, size := f.Pos, f.Uint64()
 	if size > uint64(len(t.data)-end) {
 		f.Fail(at, afdo.ErrCount, "a part of %d bytes", size)
@@ -136,7 +137,7 @@ func (t *EvidenceTable) fault(f *wire.Fault) error {
 	return t.Section.ErrorAt(t.Section.Offset+int64(f.Pos), f.Class, "%s", f.Detail)
 }
 
-// All decodes all copies of code in the section.
+// All decodes the evidence of all functions in the section.
 func (t *EvidenceTable) All() (*Evidence, error) {
 	return t.decode(func(yield func(int) bool) {
 		for i := range t.numCopies {
@@ -147,8 +148,9 @@ func (t *EvidenceTable) All() (*Evidence, error) {
 	})
 }
 
-// Of decodes the evidence about the given functions: each CodeCopy in which one of them has a
-// frame. It decompresses only the chunks with these copies, and decodes only some of the names.
+// Of decodes the evidence about the given functions: each [CodeCopy] in which at least one of them
+// has a frame. It decompresses only the chunks with these CodeCopies, and decodes only some of the
+// names in the section.
 func (t *EvidenceTable) Of(functions iter.Seq[string]) (*Evidence, error) {
 	d := evidenceDecoder{table: t}
 	var copies []int
@@ -176,8 +178,8 @@ func (t *EvidenceTable) decode(copies iter.Seq[int]) (*Evidence, error) {
 	return e, nil
 }
 
-// Check verifies that all evidence can be decoded and that each function is listed with the copies
-// that contain it.
+// Check verifies that all evidence in the section can be decoded. It also verifies that the list of
+// CodeCopies of each function is correct.
 func (t *EvidenceTable) Check() error {
 	e, err := t.All()
 	if err != nil {
@@ -198,8 +200,8 @@ func (t *EvidenceTable) Check() error {
 	return nil
 }
 
-// An evidenceDecoder decodes parts of an evidence section. It caches decoded groups of strings and
-// the current chunk.
+// An evidenceDecoder decodes strings and CodeCopies of an evidence section. It caches decoded
+// groups of strings and the latest decompressed chunk.
 type evidenceDecoder struct {
 	table  *EvidenceTable
 	groups map[int]stringsOfGroup
@@ -208,8 +210,8 @@ type evidenceDecoder struct {
 	chunkNumber int
 }
 
-// A stringsOfGroup holds the strings that are decoded together, see stringGroup. users contains,
-// for each string, the numbers of the copies in which the function of that name has a frame.
+// A stringsOfGroup holds up to [stringGroup] strings that are decoded together. users contains, for
+// each string, the numbers of the CodeCopies in which the function of that name has a frame.
 type stringsOfGroup struct {
 	strings []string
 	users   [][]int
@@ -263,7 +265,8 @@ func (t *EvidenceTable) decodeGroup(f *wire.Fields, n int) (g stringsOfGroup) {
 	return g
 }
 
-// find returns the numbers of the copies in which a function has a frame.
+// find returns the numbers of the CodeCopies in which the function of the given name has a frame.
+// There are none if the section does not have the name.
 func (d *evidenceDecoder) find(name string) (users []int, err error) {
 	n := sort.Search(len(d.table.groupEnds), func(i int) bool {
 		g, e := d.group(i)
@@ -283,7 +286,7 @@ func (d *evidenceDecoder) find(name string) (users []int, err error) {
 	return nil, err
 }
 
-// copy decodes the copy with the given number.
+// copy decodes the CodeCopy with number i, in the order of the section.
 func (d *evidenceDecoder) copy(i int) (CodeCopy, error) {
 	n := sort.Search(len(d.table.chunks), func(n int) bool { return d.table.chunks[n].copies > i })
 	if d.chunk == nil || n != d.chunkNumber {
@@ -308,7 +311,7 @@ func (t *EvidenceTable) chunkFault(n int, class error, format string, args ...an
 	return t.Section.ErrorAt(t.Section.Offset+int64(t.chunks[n].low), class, format, args...)
 }
 
-// chunk returns the encoded copies in a chunk.
+// chunk decompresses chunk n, and returns the encoded CodeCopies in it.
 func (t *EvidenceTable) chunk(n int) ([][]byte, error) {
 	c := t.chunks[n]
 	data := t.data[c.low:c.high]
@@ -339,7 +342,7 @@ func (t *EvidenceTable) chunk(n int) ([][]byte, error) {
 	return copies, nil
 }
 
-// A copyDecoder decodes the fields of one copy.
+// A copyDecoder decodes the fields of one [CodeCopy].
 type copyDecoder struct {
 	wire.Fields
 	strings *evidenceDecoder
@@ -347,7 +350,7 @@ type copyDecoder struct {
 	files   []string
 }
 
-// string decodes the number of a string and returns the string.
+// string decodes a reference to a string of the section, and returns that string.
 func (c *copyDecoder) string() string {
 	at, n := c.Pos, int64(c.Uint32())
 	if n >= int64(c.strings.table.numStrings) {
@@ -365,7 +368,7 @@ func (c *copyDecoder) string() string {
 	return g.strings[n%stringGroup]
 }
 
-// below decodes a number that must be less than limit.
+// below decodes a number that must be less than limit. what names the number in the error message.
 func (c *copyDecoder) below(limit int, what string) int32 {
 	at, n := c.Pos, c.Uint32()
 	if int64(n) >= int64(limit) {
@@ -375,7 +378,8 @@ func (c *copyDecoder) below(limit int, what string) int32 {
 	return int32(n)
 }
 
-// moved returns from plus a zigzag-coded difference. It fails unless the sum is from 0 to limit-1.
+// moved returns the sum of from and a difference in zigzag code, see [zigzag]. It fails unless the
+// sum is from 0 to limit-1. what names the number in the error message.
 func (c *copyDecoder) moved(from int32, difference uint64, limit int, what string) int32 {
 	n := int64(from) + unzigzag(difference)
 	if n < 0 || n >= int64(limit) {

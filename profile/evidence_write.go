@@ -61,7 +61,7 @@ func (e *Evidence) AppendSection(dst []byte) []byte {
 	return out.Data
 }
 
-// A chunk is a sequence of copies that are compressed together.
+// A chunk is a sequence of encoded CodeCopies that are compressed together.
 type chunk struct {
 	copies uint32
 	size   uint64 // uncompressed size
@@ -141,7 +141,7 @@ func newEvidenceWriter(e *Evidence) *evidenceWriter {
 	return w
 }
 
-// places yields the places of a copy's blocks.
+// places yields the source positions of all blocks of a CodeCopy.
 func (c *CodeCopy) places(yield func(*Place) bool) {
 	for i := range c.Blocks {
 		for j := range c.Blocks[i].Places {
@@ -152,7 +152,8 @@ func (c *CodeCopy) places(yield func(*Place) bool) {
 	}
 }
 
-// encodeStrings encodes the strings. ends has the end of each group in data.
+// encodeStrings encodes the strings of the section in groups of [stringGroup]. ends has the end of
+// each group in data.
 func (w *evidenceWriter) encodeStrings() (data []byte, ends []int) {
 	e := wire.Encoder{Compact: true}
 	before := ""
@@ -184,15 +185,17 @@ func (w *evidenceWriter) encodeStrings() (data []byte, ends []int) {
 	return e.Data, ends
 }
 
-// zigzag codes a difference modulo 2^64 such that small ones of either sign become small numbers.
+// zigzag encodes a signed difference, modulo 2^64, as an unsigned number: 0, -1, 1 and -2 become 0,
+// 1, 2 and 3. Small differences of either sign thus take few bytes.
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// A placeCoder holds what the next place of the evidence is coded as a difference from: the frame
-// of the place before it and, for each frame, the line and the file of the last place in that
-// frame. The first line of a frame is coded as the difference from the line at which its function
-// is declared.
+// A placeCoder holds the previous values that are needed to encode or decode the next [Place] of
+// the evidence, because its fields are stored as differences. The frame is stored as the difference
+// from the frame of the previous place. Line and file are stored as differences from the last place
+// in the same frame. For the first place in a frame, the line is the difference from the line at
+// which the function of the frame is declared.
 type placeCoder struct {
 	frame int32
 	lines []uint32
@@ -207,7 +210,7 @@ func newPlaceCoder(frames []InlineFrame) *placeCoder {
 	return c
 }
 
-// encode encodes a copy.
+// encode returns the encoded form of one [CodeCopy].
 func (w *evidenceWriter) encode(c *CodeCopy) []byte {
 	e := wire.Encoder{Compact: true}
 	e.Uint32(w.numbers[c.Symbol])
@@ -255,7 +258,7 @@ func (w *evidenceWriter) encode(c *CodeCopy) []byte {
 	return e.Data
 }
 
-// firstCount returns the count of the copy's first block.
+// firstCount returns the count of the first block of a CodeCopy.
 func (c *CodeCopy) firstCount() uint64 {
 	if len(c.Blocks) == 0 {
 		return 0
@@ -263,7 +266,8 @@ func (c *CodeCopy) firstCount() uint64 {
 	return c.Blocks[0].Count
 }
 
-// files returns the source files in a copy, the most frequent ones first, and the number of each.
+// files returns the source files that a CodeCopy names, the most frequent ones first. numbers has
+// the index of each file in files.
 func (c *CodeCopy) files() (files []string, numbers map[string]uint32) {
 	uses := make(map[string]int)
 	for _, f := range c.Frames[1:] {

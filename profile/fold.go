@@ -33,16 +33,16 @@ type folder struct {
 	moved   []moved  // bodies that become part of their callee's function
 }
 
-// A moved is an inlined body that becomes part of the function of its callee: records[from:to] of
-// the function that contained it.
+// A moved is an inlined body that becomes part of the function of its callee. It consists of
+// records[from:to] of the function that contained it.
 type moved struct {
 	callee   SymbolRef
 	entries  uint64
 	from, to int
 }
 
-// fold adds a function to q, and moves its deep bodies to other functions. It returns the number of
-// moved bodies.
+// fold adds the function of symbol s to q. An inlined body that is nested more than maxDepth deep
+// is added to the function of its callee instead. fold returns the number of these bodies.
 func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (folded int) {
 	f.entries = appendEntries(f.entries[:0], fn.Records)
 	f.moved = f.moved[:0]
@@ -55,8 +55,9 @@ func (f *folder) fold(q *Profile, s SymbolRef, fn *Function, maxDepth int) (fold
 	return folded
 }
 
-// shallow returns records[from:to] with bodies down to the allowed depth. Calls replace deeper
-// bodies, which shallow adds to f.moved. The result is valid until the next call.
+// shallow returns records[from:to] without the inlined bodies that are nested more than maxDepth
+// deep. Call records replace these bodies, and f.moved gets them. The result is valid until the
+// next call.
 func (f *folder) shallow(records []Record, from, to, maxDepth int) []Record {
 	f.body.Reset()
 	f.body.addRecords(records[from:to], func(r *Record, at, depth int) bool {
@@ -70,8 +71,9 @@ func (f *folder) shallow(records []Record, from, to, maxDepth int) []Record {
 	return f.body.Records()
 }
 
-// appendEntries appends, for each record, the estimated entries of its inlined body, or 0. It
-// computes inner bodies first, so that each body is visited once.
+// appendEntries appends one number for each record: for a KindInlined record, the estimate of how
+// often its inlined body was entered, and 0 for other records. It handles inner bodies first, so
+// that each body is visited once.
 func appendEntries(entries []uint64, records []Record) []uint64 {
 	entries = append(entries, make([]uint64, len(records))...)
 	for i := len(records) - 1; i >= 0; i-- {
@@ -82,7 +84,8 @@ func appendEntries(entries []uint64, records []Record) []uint64 {
 	return entries
 }
 
-// entriesOf estimates how often the body records[from:to] was entered.
+// entriesOf estimates how often the inlined body records[from:to] was entered, by the rules of
+// [Profile.FoldInlined]. entries has the estimates of the bodies that are nested in it.
 func entriesOf(records []Record, entries []uint64, from, to int) uint64 {
 	var first, least uint64
 	counted := false // the first location has a count

@@ -64,10 +64,11 @@ func (p *Profile) Functions() iter.Seq2[SymbolRef, *Function] {
 
 // A functionTable holds functions and their records.
 //
-// A piece is what one call of AddFunction adds to a function that exists. Merging it takes time
-// proportional to the length of the function, and some files split a function into a million
-// pieces. So pieces that are small compared to their function wait in late. They are merged when
-// they are large enough together, or when the function is read.
+// Each call of AddFunction for a function that the table already has adds a piece, which is a list
+// of records. Merging a piece takes time proportional to the length of the function, and some files
+// split a function into a million pieces. So pieces that are small compared to their function are
+// collected in late. They are merged when they are large enough together, or when the function is
+// read.
 type functionTable struct {
 	rows    table[Function]
 	records recordArena
@@ -81,8 +82,9 @@ type functionTable struct {
 	late     map[uint32][]Record
 }
 
-// smallPiece: a piece is merged at once if it has at least 1/smallPiece of the records of its
-// function. A smaller piece waits.
+// smallPiece is the smallest fraction of a function that is merged at once: a list of added records
+// is merged if it has at least 1/smallPiece of the records of its function. A smaller list waits in
+// [functionTable].late.
 const smallPiece = 8
 
 func (t *functionTable) append(f Function) {
@@ -116,7 +118,7 @@ func (t *functionTable) merge(row uint32, f Function) {
 	t.fold(have, append(late, f.Records...))
 }
 
-// settle merges the pieces that wait in late into their functions. Readers may call it
+// settle merges the records that wait in late into their functions. Readers may call it
 // concurrently.
 func (t *functionTable) settle() {
 	if !t.waiting.Load() {
@@ -131,13 +133,14 @@ func (t *functionTable) settle() {
 	t.waiting.Store(false)
 }
 
-// fold merges several pieces into a function. The records of each piece are in canonical order.
+// fold merges several lists of records into a function. pieces has these lists one after the other.
+// The records of each list are in canonical order.
 func (t *functionTable) fold(f *Function, pieces []Record) {
 	t.sorted, _ = t.sorter.canonical(t.sorted[:0], pieces)
 	t.join(f, t.sorted)
 }
 
-// join merges records in canonical order into the records of a function.
+// join merges a list of records in canonical order into the records of a function.
 func (t *functionTable) join(f *Function, body []Record) {
 	t.joined = t.joiner.join(t.joined[:0], f.Records, body)
 	t.replace(f, t.joined)
@@ -155,9 +158,9 @@ func (t *functionTable) replace(f *Function, records []Record) {
 	f.Records = slices.Clip(slices.Clone(records))
 }
 
-// A recordArena stores the first records of each function in a few large allocations. Records that
-// replace them after a merge have an allocation of their own. The replaced records stay in memory.
-// They are never more than the records in use, because merging only makes a function longer.
+// A recordArena stores the records of functions in a few large allocations. If a function grows by
+// a merge, its new records get an allocation of their own, and the old ones stay in memory. Merging
+// only makes a function longer, so the old records never exceed the records in use.
 type recordArena struct {
 	free []Record // unused part of the latest chunk
 	size int      // size of the latest chunk, in records
@@ -168,7 +171,8 @@ const (
 	maxRecordChunk   = 1 << 15
 )
 
-// clone returns a copy of a function's first records.
+// clone returns a copy of the records of a new function. It takes the memory from the arena's
+// current allocation.
 func (a *recordArena) clone(records []Record) []Record {
 	n := len(records)
 	if n > maxRecordChunk/8 {

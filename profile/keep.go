@@ -41,9 +41,9 @@ func (p *Profile) KeepFunctions(keep func(SymbolRef) bool) (*Profile, Removed) {
 	return q.pruned(), removed
 }
 
-// LeaveOut returns a profile without the functions for which leave returns true, as
-// [Profile.KeepFunctions] does. If the profile has evidence, it lists these functions, see
-// [LeftOut].
+// LeaveOut returns a profile without the functions for which leave returns true. It is the opposite
+// of [Profile.KeepFunctions]. If the profile has evidence, the evidence of the result lists the
+// dropped functions, see [LeftOut].
 func (p *Profile) LeaveOut(leave func(SymbolRef) bool) (*Profile, Removed) {
 	q, removed := p.KeepFunctions(func(s SymbolRef) bool { return !leave(s) })
 	names := make(map[string]bool)

@@ -44,7 +44,8 @@ func (p *Profile) MergeScaled(q *Profile, weight Ratio) {
 	}
 }
 
-// adopt adds the units and symbols of q to p. It returns the references in p of q's symbols.
+// adopt adds to p the units and symbols of q that p does not have. It returns the number in p of
+// each symbol of q.
 func (p *Profile) adopt(q *Profile) []SymbolRef {
 	p.Summary = nil
 	files := make([]UnitRef, q.NumUnits())
@@ -79,9 +80,10 @@ func (b *Body) Renumber(records []Record, symbols []SymbolRef) []Record {
 	return b.Records()
 }
 
-// renumberInPlace changes the callees of records. It reports whether the records are still in
-// order. Only adjacent calls and inlined bodies at the same location can change places. It also
-// compares the last record of a body with the record after the body, as if they were siblings.
+// renumberInPlace replaces each callee s in records by symbols[s]. It reports whether the records
+// are still in canonical order. The new numbers can only change the order of calls and inlined
+// bodies at the same location, so only neighbours are compared. The last record of a body is also
+// compared with the record after the body, as if both were in the same body.
 func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 	inOrder = true
 	for i := len(records) - 1; i >= 0; i-- {
@@ -98,33 +100,36 @@ func renumberInPlace(records []Record, symbols []SymbolRef) (inOrder bool) {
 	return inOrder
 }
 
-// A sorter makes records canonical. It collects the records that are directly in a body, or in
-// several bodies that are merged, sorts them, and writes them in order. When it reaches an inlined
-// body, it first handles that body in the same way. Each record is thus moved once, and compared
-// only with its siblings.
+// A sorter puts records into canonical order. It collects the records that are directly in a body,
+// sorts them, and writes them. If several inlined bodies have the same callee and location, it
+// collects the records of all of them, and so merges these bodies. When it reaches an inlined body,
+// it handles that body first, in the same manner. Each record is thus moved once, and compared only
+// with records of the same body.
 type sorter struct {
 	siblings []sibling // siblings of the bodies being written, outermost first
 	outer    []unwritten
 }
 
-// A sibling is a record of a body being written.
+// A sibling is a record of a body that a [sorter] is writing. Siblings are records directly in the
+// same body.
 type sibling struct {
 	place
 	at int // index of the record
 }
 
-// An unwritten is an inlined body that is in the output already, while some of the records directly
-// below it are not.
+// An unwritten is an inlined body that a [sorter] has begun to write, but has not finished. The
+// sorter keeps one for each level of nesting.
 type unwritten struct {
 	head  int // index of its KindInlined record in the output
 	first int // its first sibling
 	next  int // its next sibling
 }
 
-// canonical appends records to dst, sorted by location, with records of one location and kind added
-// up. dst must not overlap the records. Records may be in any order, but the records of an inlined
-// body must be sorted already, unless it is marked as tangled. last is the number of the last
-// record of the outermost body in the result, from 1; 0 if the result is empty.
+// canonical appends records to dst in canonical order. Records of the same location, kind and
+// callee are added up. dst must not overlap records. The records may be in any order. But the
+// records of an inlined body must be in canonical order already, unless its KindInlined record has
+// the bit [tangled]. last is the number of the last record of the outermost body in the result,
+// counted from 1. It is 0 if the result is empty.
 func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	dst = slices.Grow(dst, len(records))
 	s.siblings = s.siblings[:0]
@@ -171,7 +176,8 @@ func (s *sorter) canonical(dst, records []Record) (result []Record, last int) {
 	}
 }
 
-// group returns the siblings with the same line, discriminator, kind and callee as the first one.
+// group returns the siblings, starting with number first, that have the same line, discriminator,
+// kind and callee. The siblings must be sorted.
 func (s *sorter) group(first int) []sibling {
 	end := first + 1
 	for end < len(s.siblings) && s.siblings[end].place == s.siblings[first].place {
@@ -180,7 +186,8 @@ func (s *sorter) group(first int) []sibling {
 	return s.siblings[first:end]
 }
 
-// gather appends the records that are directly in the body records[from:to] to s.siblings.
+// gather appends the records of the body records[from:to] to s.siblings. It skips the records of
+// inlined bodies in it.
 func (s *sorter) gather(records []Record, from, to int) {
 	for at := from; at < to; at++ {
 		r := &records[at]
@@ -191,29 +198,31 @@ func (s *sorter) gather(records []Record, from, to int) {
 	}
 }
 
-// sort sorts siblings. Those with the same place stay in the order of their indexes.
+// sort sorts siblings by location, kind and callee. Siblings for which all of these are equal keep
+// their order.
 func (s *sorter) sort(siblings []sibling) {
 	slices.SortStableFunc(siblings, func(a, b sibling) int { return a.compare(b.place) })
 }
 
-// A joiner merges two canonical bodies in one pass. It copies inlined bodies that only one of them
-// has.
+// A joiner merges two bodies in canonical order in one pass, by comparing their next records. An
+// inlined body that only one of the two has is copied.
 type joiner struct {
 	at, end pair // positions and ends in the current bodies
 	outer   stack.Stack[inlinedInBoth]
 }
 
-// A pair is a position in each of two bodies.
+// A pair has an index in each of the two bodies that a [joiner] merges.
 type pair struct{ a, b int }
 
-// inlinedInBoth is an inlined body that both bodies have, and that is being merged.
+// An inlinedInBoth is an inlined body that exists in both bodies that a [joiner] merges, and whose
+// records are being merged.
 type inlinedInBoth struct {
 	head int  // index of its KindInlined record in the output
 	end  pair // ends of the enclosing bodies
 }
 
-// join appends the canonical form of a and b to dst, which must not overlap them. Equal counts and
-// calls are summed, saturating.
+// join merges the bodies a and b, and appends the result to dst in canonical order. dst must not
+// overlap a and b. Counts and calls at the same place are summed, saturating.
 func (j *joiner) join(dst, a, b []Record) []Record {
 	dst = slices.Grow(dst, len(a)+len(b))
 	j.at, j.end = pair{}, pair{len(a), len(b)}
@@ -228,8 +237,9 @@ func (j *joiner) join(dst, a, b []Record) []Record {
 	}
 }
 
-// siblings merges the rest of the two current bodies, and the inlined bodies in them that both
-// have.
+// siblings appends to dst the merged records of a and b, from the current positions to the end of
+// the innermost inlined body that both have. On the way it enters inlined bodies that exist in
+// both.
 func (j *joiner) siblings(dst, a, b []Record) []Record {
 	at, end := j.at, j.end
 	for at.a < end.a && at.b < end.b {

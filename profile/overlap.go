@@ -37,8 +37,9 @@ type Overlap struct {
 	OnlyFirst, OnlySecond float64
 }
 
-// A meter measures how similar two distributions of counts are: it sums, over all locations or
-// functions, the smaller of the two shares.
+// A meter measures how similar two distributions of counts are. For each location or function, it
+// takes the count's share of all counts in each of the two profiles. It sums the smaller of these
+// two shares.
 type meter struct {
 	whole  [2]uint64 // sum of all counts in each profile
 	common [2]uint64 // for each profile: sum of its counts that have the smaller share
@@ -54,7 +55,8 @@ func (m *meter) add(counts [2]uint64) {
 	m.common[lesser] = saturating.Add(m.common[lesser], counts[lesser])
 }
 
-// overlap returns the sum of the smaller shares. It is 1 if neither distribution has counts.
+// overlap returns the sum of the smaller shares: 1 if the distributions are identical, and 0 if
+// they have nothing in common. It is also 1 if neither distribution has counts.
 func (m *meter) overlap() float64 {
 	if m.whole == [2]uint64{} {
 		return 1
@@ -65,8 +67,9 @@ func (m *meter) overlap() float64 {
 	return min(1, shareOf(m.common[0], m.whole[0])+shareOf(m.common[1], m.whole[1]))
 }
 
-// similarity accumulates [Overlap.Similarity] in two parts, similar and dissimilar, whose sum is 1
-// except for rounding. So entirely different profiles give exactly 0, and equal ones exactly 1.
+// similarity computes [Overlap.Similarity]. It sums separately what is alike in two profiles and
+// what is not. Without rounding, the two sums would add up to 1. So entirely different profiles
+// give exactly 0, and equal ones exactly 1.
 type similarity struct{ alike, unlike float64 }
 
 func (s *similarity) add(overlap, first, second float64) {
@@ -82,14 +85,15 @@ func (s *similarity) value() float64 {
 	return s.alike / (s.alike + s.unlike)
 }
 
-// A locationTally compares the counts of locations within a function, its unit and the profile.
+// A locationTally compares the counts that two profiles have for each location. It adds them to the
+// measure of the location's function, of its unit and of the whole profile.
 type locationTally struct {
 	function, unit, profile *meter
 	lesser, greater         uint64    // sums of the smaller and of the larger count of each location
 	only                    [2]uint64 // samples at locations that only one profile has
 }
 
-// both adds the counts of a location that both profiles have.
+// both adds a location for which both profiles have a count.
 func (t *locationTally) both(first, second uint64) {
 	counts := [2]uint64{first, second}
 	t.function.add(counts)
@@ -99,13 +103,15 @@ func (t *locationTally) both(first, second uint64) {
 	t.greater = saturating.Add(t.greater, max(first, second))
 }
 
-// alone adds the samples at locations that only one profile has. which is 0 for the first profile.
+// alone adds samples of locations that only one profile has. which is 0 for the first profile and 1
+// for the second.
 func (t *locationTally) alone(which int, samples uint64) {
 	t.only[which] = saturating.Add(t.only[which], samples)
 	t.greater = saturating.Add(t.greater, samples)
 }
 
-// join adds the locations of two bodies whose callees have the same numbering.
+// join adds the locations of a function that both profiles have. first and second are its records
+// in the two profiles. Their callees must have the same numbers.
 func (t *locationTally) join(first, second []Record) {
 	v, w := Walk(first), Walk(second)
 	r, depth, ok := v.Next()

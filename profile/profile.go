@@ -101,8 +101,8 @@ func (p *Profile) UnitBySuffix(suffix string) (UnitRef, error) {
 // UnitPath returns the path of a unit, empty for [UnknownUnit].
 func (p *Profile) UnitPath(f UnitRef) string { return p.paths[f] }
 
-// A table is a list that grows without copying. A slice of a million functions would temporarily
-// take twice its size when it grows. The zero table is empty.
+// A table is a list that grows without copying its entries. A slice of a million functions would
+// temporarily take twice its size when it grows. The zero table is empty.
 type table[T any] struct {
 	pages [][]T
 	len   int

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// like returns a profile without functions that has the units and symbols of p, with the same
-// numbers.
+// like returns a profile that has the units and symbols of p, with the same numbers, but no
+// functions.
 func (p *Profile) like() *Profile {
 	q := New()
 	q.adopt(p)

@@ -12,7 +12,7 @@ import (
 // is 0, [Ratio.Of] and [Profile.MergeScaled] panic, and [Sum] returns an error.
 type Ratio struct{ Num, Den uint64 }
 
-// one is the weight that does not change counts.
+// one is the weight 1, with which a merge leaves the counts as they are.
 var one = Ratio{1, 1}
 
 // ParseRatio parses a positive ratio: an integer ("3"), a decimal fraction ("0.5"), a quotient
@@ -68,7 +68,7 @@ func (r Ratio) Of(count uint64) uint64 {
 	return quotient
 }
 
-// scale multiplies counts and calls in place.
+// scale multiplies the counts and calls of records by r, in place.
 func (r Ratio) scale(records []Record) {
 	for i := range records {
 		if at := &records[i]; at.Kind != KindInlined {

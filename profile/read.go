@@ -69,7 +69,7 @@ func (l *loader) readEvidence(r *afdo.Reader) error {
 	return err
 }
 
-// A loader fills a profile from a file.
+// A loader holds the state of [Read], which makes a profile of a version 4 file.
 type loader struct {
 	profile *Profile
 	ids     wire.IDTable // SymbolRefs by symbol ID of the file
@@ -89,8 +89,8 @@ func newLoader(size int64) *loader {
 	return l
 }
 
-// readSymbols adds all units and symbols of the file. Records of any unit may refer to any symbol,
-// so this comes before readFunctions.
+// readSymbols adds all units and symbols of the file to the profile. It comes before readFunctions,
+// because records of any unit may refer to any symbol.
 func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	var units []*afdo.Unit
 	for u, err := range r.Units() {
@@ -115,9 +115,9 @@ func (l *loader) readSymbols(r *afdo.Reader) ([]*afdo.Unit, error) {
 	return units, nil
 }
 
-// readFunctions adds the functions of a unit. It reads the sections of the unit's functions
-// together, which takes few reads. At most as many bytes as the file has are read before the budget
-// is checked, see [afdo.Unit.Load].
+// readFunctions adds the functions of a unit to the profile. It reads the sections of all functions
+// of the unit together, which takes few reads. Before the budget is checked, it reads at most as
+// many bytes as the file has, see [afdo.Unit.Load].
 func (l *loader) readFunctions(u *afdo.Unit) error {
 	_ = u.Load() // reading the samples one by one returns the error again, with the symbol
 	for s, err := range u.Symbols() {
@@ -196,7 +196,7 @@ func (b *Body) load(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (
 	return c.Err()
 }
 
-// loadTargets reads the targets of the current call record.
+// loadTargets adds the call targets of the cursor's current location to the body.
 func (b *Body) loadTargets(info afdo.Info, c *afdo.Cursor, callee func(afdo.SymbolID) (SymbolRef, bool)) error {
 	at := c.Location()
 	offset := c.Offset()

@@ -35,8 +35,8 @@ type Record struct {
 	Kind          Kind
 }
 
-// A place contains the fields that determine the order of a record among its siblings. Records with
-// the same place are merged.
+// A place contains the fields of a record that determine its order among the records of the same
+// body: line, discriminator, kind and callee. Records of a body with the same place are merged.
 type place struct {
 	where uint64 // line and discriminator
 	what  uint64 // kind and callee
@@ -51,7 +51,8 @@ func placeOf(line, discriminator uint32, kind Kind, callee SymbolRef) place {
 
 func (r *Record) place() place { return placeOf(r.Line, r.Discriminator, r.Kind, r.Callee) }
 
-// end returns the index after record i and, if it is KindInlined, after the records of its body.
+// end returns the index after record i in a list of records, where i is the index of r. If r is
+// KindInlined, this is the index after the records of its inlined body.
 func (r *Record) end(i int) int {
 	if r.Kind == KindInlined {
 		i += int(r.Count)
@@ -59,7 +60,7 @@ func (r *Record) end(i int) int {
 	return i + 1
 }
 
-// record returns a record with the fields of a place and a count.
+// record returns a record with the given place and count.
 func (p place) record(count uint64) Record {
 	return Record{
 		Count:         count,

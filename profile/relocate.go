@@ -36,7 +36,8 @@ func (p *Profile) Relocate(where func(SymbolRef) Relocation) *Profile {
 	return r.to.pruned()
 }
 
-// A relocator moves the records of one profile into another.
+// A relocator holds the state of [Profile.Relocate], which moves the records of one profile into
+// another.
 type relocator struct {
 	to      *Profile
 	symbols []SymbolRef // of the new profile, by symbol of the old one
@@ -45,8 +46,8 @@ type relocator struct {
 	within  []SymbolRef // functions that contain the current record: the outermost one, then inlined ones
 }
 
-// records returns the moved records of the function of a symbol. They are valid until the next
-// call.
+// records returns the records of the function of symbol s, moved to their new lines. They are valid
+// until the next call.
 func (r *relocator) records(s SymbolRef, records []Record) []Record {
 	r.body.Reset()
 	r.within = append(r.within[:0], s)
@@ -65,7 +66,7 @@ func (r *relocator) records(s SymbolRef, records []Record) []Record {
 	return r.body.Records()
 }
 
-// line returns the new line of a record, or false if the record is dropped.
+// line returns the new line of a record, or false if the relocation drops the record.
 func (w *Relocation) line(record *Record) (uint32, bool) {
 	switch {
 	case record.Kind != KindCount && w.CallLine != nil:

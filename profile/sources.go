@@ -59,8 +59,7 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 	return s, nil
 }
 
-// findSources finds the sources section, which is the last section, or the last but one if the file
-// ends in an index.
+// findSources returns the sources section of a file, see [ReadSources].
 func findSources(r *afdo.Reader) (*Sources, error) {
 	n := r.NumSections()
 	for i := n - 1; i >= max(0, n-2); i-- {
@@ -85,8 +84,9 @@ func (s *Sources) fault(f *wire.Fault) error {
 // whether any function of the unit has marks. u must be a unit of the same file.
 func (s *Sources) Sum(u *afdo.Unit) (sum uint32, ok bool) { return s.table.Sum(u.Index()) }
 
-// Unit calls yield for each function of a unit that has marks. It returns the same sum as
-// [Sources.Sum]. u must be a unit of the same file. Errors are of type *[afdo.FormatError].
+// Unit calls yield for each function of a unit that has marks, with its symbol ID. It returns the
+// same sum as [Sources.Sum]. u must be a unit of the same file. Errors are of type
+// *[afdo.FormatError].
 func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum uint32, err error) {
 	start, end := u.IDs()
 	sum, fault := s.table.Unit(u.Index(), uint32(end-start), func(f sourcefmt.Function) {
@@ -98,8 +98,8 @@ func (s *Sources) Unit(u *afdo.Unit, yield func(id afdo.SymbolID, m Marks)) (sum
 	return sum, nil
 }
 
-// readMarks reads the sources section. It ignores a section that does not match the file or has
-// another version.
+// readMarks reads the marks of functions and the hashes of source files from the sources section
+// into the profile. It ignores a section that does not match the file or has another version.
 func (l *loader) readMarks(r *afdo.Reader) error {
 	s, err := ReadSources(r)
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, ErrOtherSources) {
@@ -132,15 +132,16 @@ func (l *loader) readMarks(r *afdo.Reader) error {
 // creates and uses marks; docs/reference/extensions.md describes their contents.
 type Marks []byte
 
-// marks holds the marks of a profile and the hashes of its units.
+// marks holds the [Marks] of all functions of a profile, and the hashes of the source files of its
+// units.
 type marks struct {
 	functions map[SymbolRef]Marks
 	sums      map[UnitRef]uint32
 }
 
-// SetMarks stores the fingerprint of a symbol's source lines. The profile keeps a reference to m.
-// Empty marks mean that the samples come from several versions of the source; nil removes the
-// marks.
+// SetMarks stores the marks of a symbol, which are a fingerprint of its source lines. The profile
+// keeps a reference to m. Empty marks mean that the samples come from several versions of the
+// source. A nil m removes the marks.
 func (p *Profile) SetMarks(s SymbolRef, m Marks) {
 	_ = p.SymbolName(s)
 	if m == nil {
@@ -160,8 +161,9 @@ func (p *Profile) Marks(s SymbolRef) Marks { return p.marks.functions[s] }
 // HasMarks reports whether any function has marks.
 func (p *Profile) HasMarks() bool { return len(p.marks.functions) > 0 }
 
-// SetUnitSum stores the lower 32 bits of the hash of a unit's file, which shows whether the file
-// has changed. 0 means unknown or several versions.
+// SetUnitSum stores the lower 32 bits of the hash of a unit's source file. A later comparison shows
+// whether the file has changed. 0 means that the hash is unknown, or that the samples come from
+// several versions of the file.
 func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	_ = p.paths[f]
 	if p.marks.sums == nil {
@@ -173,9 +175,9 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 // UnitSum returns the value stored by [Profile.SetUnitSum], or 0 if there is none.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
-// adoptMarks adds the marks and file hashes of q to p. symbols and units have the references in p
-// for those of q. If p and q have different values, the samples come from several versions of the
-// source, so the marks become empty and the hash 0.
+// adoptMarks adds the marks and file hashes of q to p when q is merged into p. symbols and units
+// have the numbers in p of the symbols and units of q. If p and q have different values, the
+// samples come from several versions of the source. Then the marks become empty and the hash 0.
 func (p *Profile) adoptMarks(q *Profile, symbols []SymbolRef, units []UnitRef) {
 	for s, m := range q.marks.functions {
 		to := symbols[s]

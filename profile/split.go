@@ -31,7 +31,7 @@ func (p *Profile) symbolsByFile() [][]SymbolRef {
 	return symbols
 }
 
-// A splitter holds the state of Split, which makes a profile of each unit.
+// A splitter holds the state of [Profile.Split], which makes a profile of each unit.
 type splitter struct {
 	from  *Profile
 	taken []bool      // whether the current profile has each symbol
@@ -72,7 +72,7 @@ func (s *splitter) unit(f UnitRef, symbols []SymbolRef) *Profile {
 	return q
 }
 
-// take adds a symbol to a profile, unless the profile already has it.
+// take adds a symbol to the profile q, unless q already has it.
 func (s *splitter) take(q *Profile, symbol SymbolRef) {
 	if s.taken[symbol] {
 		return

@@ -61,8 +61,8 @@ type summing struct {
 	running sync.WaitGroup
 }
 
-// A part is the sum of a batch, which is a range of inputs. For a batch of one input, it is that
-// input itself, so that the input is not copied before it is merged.
+// A part is the sum of one batch of input profiles. A batch is a range of inputs that one goroutine
+// merges. The part of a batch with one input is that input itself, which saves a copy.
 type part struct {
 	profile *Profile
 	weight  Ratio
@@ -70,8 +70,8 @@ type part struct {
 	err     error
 }
 
-// start starts a worker for each batch, in order. It waits while parts has no room, because too
-// many sums have not been taken.
+// start starts a goroutine for each batch of inputs, in order. It sends to parts a channel on which
+// the sum of the batch will arrive. It waits while parts is full, so that few sums are in memory.
 func (s *summing) start(parts chan<- chan part) {
 	defer close(parts)
 	for first := 0; first < s.n; first += s.batch {
@@ -85,7 +85,7 @@ func (s *summing) start(parts chan<- chan part) {
 	}
 }
 
-// sum merges the inputs of a batch.
+// sum merges the inputs with numbers from first to end-1.
 func (s *summing) sum(first, end int) part {
 	if end-first == 1 {
 		return s.one(first)
@@ -101,8 +101,8 @@ func (s *summing) sum(first, end int) part {
 	return part{profile: sum, weight: one, owned: true}
 }
 
-// one loads input i. The part has no profile if loading fails, or if the sum is not needed any more
-// because of another error.
+// one loads input i. The result has no profile if loading fails, or if another error has made the
+// sum useless.
 func (s *summing) one(i int) part {
 	select {
 	case <-s.stop:

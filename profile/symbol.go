@@ -48,7 +48,7 @@ type symbolTable struct {
 	slots []slot       // their number is a power of two; at most 3/4 are in use
 }
 
-// A slot is an entry of the hash table. It is empty if row is 0.
+// A slot is an entry of the hash table in a [symbolTable]. It is empty if row is 0.
 type slot struct {
 	hash uint32
 	row  uint32 // SymbolRef + 1
@@ -60,13 +60,15 @@ func newSymbolTable() symbolTable {
 	return symbolTable{seed: maphash.MakeSeed(), slots: make([]slot, firstSlots)}
 }
 
-// hash combines the hashes of unit and name. The factor is odd, so the same name in different units
-// never collides. This case is common, for functions in headers.
+// hash returns the hash of a symbol. It combines the hashes of unit and name. The factor is odd, so
+// symbols with the same name in different units never have the same hash. Functions in headers make
+// this case common.
 func (t *symbolTable) hash(f UnitRef, name string) uint32 {
 	return uint32(maphash.String(t.seed, name)) ^ uint32(f)*0x9E3779B1
 }
 
-// lookup returns the slot of a symbol, or the empty slot where it belongs.
+// lookup returns the slot of the symbol with the given unit and name. If the table does not have
+// the symbol, it returns the empty slot where it belongs.
 func (t *symbolTable) lookup(f UnitRef, name string, hash uint32) *slot {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {

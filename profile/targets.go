@@ -68,7 +68,8 @@ func (l *targetLimiter) sameLocation(r *Record) bool {
 	return len(l.targets) > 0 && l.targets[0].place().where == r.place().where
 }
 
-// flush adds the targets of the current location that have the most calls to the body.
+// flush adds to the body those targets of the current location that have the most calls, at most as
+// many as the limit.
 func (l *targetLimiter) flush() {
 	if len(l.targets) > l.n {
 		slices.SortFunc(l.targets, l.hotter)
@@ -85,7 +86,7 @@ func (l *targetLimiter) flush() {
 	l.targets = l.targets[:0]
 }
 
-// hotter orders targets by descending calls.
+// hotter compares two call targets, for sorting. The one with more calls comes first.
 func (l *targetLimiter) hotter(a, b Record) int {
 	p := l.profile
 	return cmp.Or(

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// shareOf returns a part of whole, which is 1 if they are equal, and 0 if whole is 0.
+// shareOf returns part divided by whole. It is exactly 1 if they are equal, and 0 if whole is 0.
 func shareOf(part, whole uint64) float64 {
 	if whole == 0 {
 		return 0
@@ -15,7 +15,7 @@ func shareOf(part, whole uint64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// compareShares compares part/whole with otherPart/otherWhole, exactly.
+// compareShares compares the fraction part/whole with otherPart/otherWhole, without rounding.
 func compareShares(part, whole, otherPart, otherWhole uint64) int {
 	hi, lo := bits.Mul64(part, otherWhole)
 	otherHi, otherLo := bits.Mul64(otherPart, whole)

@@ -25,8 +25,8 @@ func Check(data []byte, options func(*afdo.Reader) (*Options, error), sound bool
 	}
 }
 
-// A checker compares the index of a file with the file, for Check. It yields each problem, until
-// the caller of Check stops the iteration.
+// A checker holds the state of [Check], which compares the index of a file with the file. It yields
+// each problem until the caller of Check stops the iteration.
 type checker struct {
 	data    []byte
 	r       *afdo.Reader
@@ -75,7 +75,8 @@ func (c *checker) run(options func(*afdo.Reader) (*Options, error), sound bool) 
 	}
 }
 
-// checksums compares the checksums in the index with those of the sections.
+// checksums compares the checksums that the index has for the sections of the file with those of
+// the sections' contents. It reports each section that differs.
 func (c *checker) checksums() {
 	if !c.x.x.Has(indexfmt.Checksums) {
 		return
@@ -97,7 +98,7 @@ func (c *checker) checksums() {
 	}
 }
 
-// contents compares the index with the one that [Write] makes for the file.
+// contents compares the blocks of the file's index with those that [Write] would make for the file.
 func (c *checker) contents(options func(*afdo.Reader) (*Options, error)) error {
 	f, err := copySections(c.r)
 	if err != nil {
@@ -116,9 +117,9 @@ func (c *checker) contents(options func(*afdo.Reader) (*Options, error)) error {
 	return c.x.x.Check(want.with(f, head))
 }
 
-// want returns what Write would write for the file f. Blocks that the options do not define, such
-// as fingerprints of an unknown scheme, are copied from the index in the file, so they compare
-// equal.
+// want returns the index that [Write] would write for the file f. Blocks that the options cannot
+// make, such as fingerprints of an unknown scheme, are copied from the index in the file, so they
+// compare equal.
 func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, error)) (*writing, error) {
 	var o Options
 	if options != nil {
@@ -128,7 +129,7 @@ func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, er
 		}
 		o = *given
 	}
-	undefined := c.undefined(&o)
+	undefined := c.dropUndefined(&o)
 	w, err := newWriting(c.r, f, &o)
 	if err != nil {
 		return nil, err
@@ -147,11 +148,11 @@ func (c *checker) want(f *fileSections, options func(*afdo.Reader) (*Options, er
 	return w, nil
 }
 
-// undefined sets up the options with which the checker builds an index again, to compare it with
-// the one in the file. It removes from o the functions whose results the file's index does not
-// have, or has from a function of another name. It returns the kinds of the index's blocks that
-// are not compared, because these options cannot make them.
-func (c *checker) undefined(o *Options) []indexfmt.Kind {
+// dropUndefined prepares the options with which the checker makes an index to compare with the one
+// in the file. The index in the file may lack results of a function in o, such as o.Fingerprint, or
+// have them from a function with another scheme. Then dropUndefined removes that function from o.
+// It returns the kinds of the blocks that cannot be compared, because o cannot make them.
+func (c *checker) dropUndefined(o *Options) []indexfmt.Kind {
 	x := c.x.x
 	is := func(kind indexfmt.Kind, scheme string) bool {
 		made, _ := x.Scheme(kind) // run has reported the error

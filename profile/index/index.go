@@ -56,7 +56,7 @@ type Info struct {
 	Blocks []Block // parts of the index, in file order
 }
 
-// A Block is a part of an index, such as a table of names.
+// A Block is a section of an index, such as the table of names.
 type Block struct {
 	Kind string // kind of its contents, such as "names"
 	Size int64  // in bytes
@@ -108,9 +108,9 @@ func (x *Index) Fingerprint(u *afdo.Unit) (uint64, error) {
 	return key, x.wrap(err)
 }
 
-// runs returns the contents of the index's block of runs. A run is a unit's string table, symbol
-// names and samples, if these are adjacent sections. If units share a string table, the first one
-// has the run.
+// runs returns the contents of the index's block of runs, with one entry for each unit. A run
+// consists of a unit's string table, symbol names and samples, if these sections are adjacent in
+// the file. If units share a string table, only the first of them has a run.
 func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	names := f.sections[f.names]
 	offsets := make([]int64, len(f.sections))
@@ -134,7 +134,7 @@ func (f *fileSections) runs(units *indexfmt.UnitList) []indexfmt.Run {
 	return runs
 }
 
-// unit returns a unit's entry in the file names section, encoded and decoded.
+// unit returns the entry of unit i in the file names section, once encoded and once decoded.
 func (f *fileSections) unit(units *indexfmt.UnitList, i int) (entry []byte, u wire.Unit) {
 	names, e := f.sections[f.names], units.Entries[i]
 	entry = names.data[e.From-1 : e.To-1]
@@ -143,8 +143,9 @@ func (f *fileSections) unit(units *indexfmt.UnitList, i int) (entry []byte, u wi
 	return entry, u
 }
 
-// namesSections returns the string table and the symbol names of each unit. If units share a string
-// table, only the first one is returned, so that a table is not searched many times.
+// namesSections returns, for each unit, decoders for its string table and its symbol names. If
+// several units share one of these sections, only the first of them is in the result, so that no
+// section is searched many times.
 func (f *fileSections) namesSections(units *indexfmt.UnitList) []indexfmt.NamesSections {
 	all := make([]indexfmt.NamesSections, 0, len(units.Entries))
 	had := make(map[uint32]bool, len(units.Entries))
@@ -160,8 +161,9 @@ func (f *fileSections) namesSections(units *indexfmt.UnitList) []indexfmt.NamesS
 	return all
 }
 
-// fields returns a decoder for a section after its bitmask byte. It returns false if there is no
-// such section, or if it has another type.
+// fields returns a decoder for a section, positioned after its bitmask byte. index is the number of
+// the section. The second result is false if there is no section of that number, or if its type is
+// not t.
 func (f *fileSections) fields(index uint32, t afdo.SectionType) (wire.Fields, bool) {
 	if uint64(index) >= uint64(len(f.sections)) || f.sections[index].t != t {
 		return wire.Fields{}, false
@@ -177,7 +179,8 @@ func (f *fileSections) adjacent(u *wire.Unit) bool {
 		f.sections[at].t == afdo.SectionStringTable && f.sections[at+1].t == afdo.SectionSymbolNames
 }
 
-// addSections adds the sections of a run: string table, symbol names, and all samples that follow.
+// addSections adds to a run the sizes and checksums of its sections. These are the string table,
+// the symbol names and all sections of samples that follow directly.
 func (f *fileSections) addSections(r *indexfmt.Run) {
 	end := r.First + 2
 	for end < len(f.sections) && f.sections[end].t == afdo.SectionSymbolInfo {
@@ -191,7 +194,8 @@ func (f *fileSections) addSections(r *indexfmt.Run) {
 	r.Infos = sumOf(f.sections[r.First+2 : end])
 }
 
-// sumOf returns the checksum of concatenated sections.
+// sumOf returns one checksum of several sections, in the form that the index stores. It covers the
+// bitmask byte and the data of each.
 func sumOf(sections []section) uint32 {
 	sum := indexfmt.NewChecksum()
 	for i := range sections {
@@ -204,11 +208,11 @@ func sumOf(sections []section) uint32 {
 // size returns the size of the section in the file, in bytes.
 func (s *section) size() int64 { return int64(len(s.data)) + 1 }
 
-// An indexed answers the questions of a Program with the index of a file.
+// An indexed finds symbols for a [Program] with the index of the file, see [candidates].
 type indexed struct{ *Index }
 
-// newIndexed returns the index of a file, or nil if there is none or the Reader does not trust it.
-// The error is that of a read or of a damaged index.
+// newIndexed returns the index of a file. It returns nil if there is none or the Reader does not
+// trust it. The error says that the index could not be read or is damaged.
 func newIndexed(r *afdo.Reader) (*indexed, error) {
 	x, err := v4.FileOf(r).Trusted()
 	if x == nil || err != nil {
@@ -217,10 +221,11 @@ func newIndexed(r *afdo.Reader) (*indexed, error) {
 	return &indexed{&Index{r, x}}, nil
 }
 
-// errNotIndexed means that the index does not contain the requested table.
+// errNotIndexed means that the index does not contain the table that a lookup needs.
 var errNotIndexed = fmt.Errorf("index: %w", afdo.ErrNotFound)
 
-// misleads reports whether an error was caused by an incorrect index.
+// misleads reports whether an incorrect index caused an error of a lookup. One example is a symbol
+// ID from the index that the file does not have.
 func (x *indexed) misleads(err error) bool {
 	var e *afdo.FormatError
 	if errors.As(err, &e) {
@@ -255,7 +260,8 @@ func (x *indexed) unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, e
 	return ids, nil
 }
 
-// find appends the symbol IDs that the given table of the index contains for a key.
+// find appends to ids the symbol IDs that the index has for a key. kind selects the table of the
+// index, for example that of canonical names.
 func (x *indexed) find(kind indexfmt.Kind, key string, ids []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	if !x.x.Has(kind) {
 		return nil, errNotIndexed
@@ -280,8 +286,8 @@ func appendIDs(ids []afdo.SymbolID, values []uint32) []afdo.SymbolID {
 	return ids
 }
 
-// inlinedInto returns the functions into which one of the callees was inlined, according to the
-// index.
+// inlinedInto returns the IDs of the functions into which at least one of the callees was inlined,
+// according to the index.
 func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) {
 	if !x.x.HasCallers() {
 		return nil, errNotIndexed
@@ -296,11 +302,13 @@ func (x *indexed) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return appendIDs(nil, found), nil
 }
 
-// believed reports whether the lists of callers in the index are used without comparing them with
-// the samples: only for files that are read through an io.ReaderAt.
+// believed reports whether a [Program] uses the index's lists of callers without comparing them
+// with the samples. It does so only for files that are read through an io.ReaderAt, where reading
+// the samples is slow.
 func (x *indexed) believed() bool { return x.x.HasCallers() && x.x.Remote() }
 
-// firstCallers returns the result of [Program.Callers] from the index's lists of callers alone.
+// firstCallers returns the results of [Program.Callers]. It reads only the index's lists of
+// callers, and not the samples.
 func (x *indexed) firstCallers(callees []afdo.SymbolID, n int) (first []afdo.Symbol, others int, err error) {
 	ids, err := x.inlinedInto(callees)
 	if err != nil {

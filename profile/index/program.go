@@ -24,8 +24,9 @@ type Scheme struct {
 	Unqualified func(name string) string
 }
 
-// key returns the unqualified name of a symbol. ok is false if it equals the canonical name,
-// because symbols are always stored by canonical name.
+// key returns the key of a symbol in the table of unqualified names, which is its unqualified name.
+// ok is false if that name equals the canonical name, because the table of canonical names has it
+// already.
 func (s *Scheme) key(name string) (key string, ok bool) {
 	key = s.Unqualified(name)
 	return key, key != "" && key != symname.Canonical(name)
@@ -155,22 +156,26 @@ func (p *Program) Expect(names ...string) {
 	}
 }
 
-// candidates finds the IDs of symbols that may be answers to a question of a Program. The result
-// includes all answers and possibly other symbols. Every ID exists unless an index is incorrect.
+// candidates finds the IDs of symbols that may match a lookup in a [Program]. The result includes
+// all symbols that match, and possibly others. Every ID exists unless an index is incorrect. One
+// implementation uses the index, and another one searches the file.
 type candidates interface {
 	named(canonicalName string) ([]afdo.SymbolID, error)
 	unqualified(names []string, scheme Scheme) ([]afdo.SymbolID, error)
 	inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) // callees must be sorted
 }
 
-// A question asks an index, or a search of the file, for candidates. A verify function returns
-// those candidates that are answers.
 type (
+	// A question is one lookup in a [Program]. It gets the symbol IDs that may match from
+	// [candidates]. The verify function of the lookup then returns the symbols among them that do
+	// match.
 	question func(candidates) ([]afdo.SymbolID, error)
-	verify   func([]afdo.Symbol) ([]afdo.Symbol, error)
+	// A verify returns those of the candidates that match a lookup.
+	verify func([]afdo.Symbol) ([]afdo.Symbol, error)
 )
 
-// each iterates over the symbols that answer a question.
+// each iterates over the symbols that match a lookup. q returns candidates, and v selects the
+// symbols that match.
 func (p *Program) each(q question, v verify) iter.Seq2[afdo.Symbol, error] {
 	return func(yield func(afdo.Symbol, error) bool) {
 		found, err := p.ask(q, v)
@@ -186,8 +191,8 @@ func (p *Program) each(q question, v verify) iter.Seq2[afdo.Symbol, error] {
 	}
 }
 
-// ask returns the answers to a question. Candidates come from the index if the Reader trusts it,
-// and otherwise from a search of the file. v selects the answers in both cases.
+// ask returns the symbols that match a lookup. q finds candidates in the index if the Reader trusts
+// it, and otherwise in a search of the file. In both cases, v selects the symbols that match.
 func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	x, err := p.trusted()
 	if err != nil {
@@ -206,8 +211,8 @@ func (p *Program) ask(q question, v verify) ([]afdo.Symbol, error) {
 	return p.answer(&p.file, q, v)
 }
 
-// trusted returns the index, or nil if there is none, the Reader does not trust it, or it gave
-// wrong candidates before.
+// trusted returns the index of the file. It returns nil if there is none, if the Reader does not
+// trust it, or if it gave wrong candidates before.
 func (p *Program) trusted() (*indexed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,8 +242,9 @@ func (p *Program) answer(c candidates, q question, v verify) ([]afdo.Symbol, err
 	return v(symbols)
 }
 
-// only returns a verify function that selects symbols by name. If the index has given many symbols
-// with other names, it is not used again. keys is the number of keys looked up.
+// only returns a verify function that selects the symbols whose name fits accepts. keys is the
+// number of names that were looked up. If the index has returned many symbols whose names do not
+// fit, the Program no longer uses it.
 func (p *Program) only(keys int, fits func(name string) bool) verify {
 	return func(symbols []afdo.Symbol) ([]afdo.Symbol, error) {
 		n := len(symbols)

@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symtab"
 )
 
-// A scanned answers the questions of a Program without an index. It searches the file, and keeps
-// tables of what it finds for later questions.
+// A scanned finds symbols for a [Program] without an index, see [candidates]. It searches the file,
+// and keeps tables of what it finds for later lookups.
 type scanned struct {
 	r *afdo.Reader
 
@@ -64,7 +64,7 @@ func appendAll(ids []afdo.SymbolID, t *symtab.Names[afdo.SymbolID], key string) 
 }
 
 // search returns the IDs of the symbols with a canonical name. It searches the encoded symbol names
-// of all units.
+// of all units and builds no table.
 func (f *scanned) search(canonicalName string) ([]afdo.SymbolID, error) {
 	var ids []afdo.SymbolID
 	seen := sharing{sharedBudget: newSharedBudget(f.r), r: f.r, seen: make([]bool, f.r.NumSections())}
@@ -159,8 +159,8 @@ func (f *scanned) inlinedInto(callees []afdo.SymbolID) ([]afdo.SymbolID, error) 
 	return ids, nil
 }
 
-// callerLists iterates over the symbol IDs of all functions that were inlined somewhere. The second
-// value has the IDs of the functions into which they were inlined.
+// callerLists iterates over the table of callers. The first value is the ID of a function that was
+// inlined somewhere. The second value has the IDs of the functions into which it was inlined.
 func callerLists(t *symtab.Callers[afdo.SymbolID]) iter.Seq2[uint32, []uint32] {
 	return func(yield func(uint32, []uint32) bool) {
 		var callers []uint32
@@ -226,8 +226,8 @@ func (f *scanned) callerTable() (*symtab.Callers[afdo.SymbolID], error) {
 // is cheaper than reading those functions one by one.
 const loadFrom = 8
 
-// inlining returns those symbols, except the callees, into which a callee was inlined. symbols and
-// callees must be sorted.
+// inlining returns those symbols into which at least one of the callees was inlined. It leaves out
+// the callees themselves. symbols and callees must be sorted by ID.
 func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([]afdo.Symbol, error) {
 	isCallee := func(id afdo.SymbolID) bool {
 		_, ok := slices.BinarySearch(callees, id)
@@ -258,8 +258,9 @@ func inlining(r *afdo.Reader, symbols []afdo.Symbol, callees []afdo.SymbolID) ([
 	return found, nil
 }
 
-// A sharedBudget limits the bytes of sections that may be read. In a valid file every section
-// belongs to one unit or symbol, so only a file whose units or symbols share sections exceeds it.
+// A sharedBudget limits how many bytes of sections a search of the file may read. In a valid file
+// every section belongs to one unit or symbol. A file exceeds the limit only if many units or
+// symbols refer to the same sections.
 type sharedBudget struct{ left int64 }
 
 const (
@@ -278,7 +279,8 @@ func (b *sharedBudget) spend(bytes int64) error {
 	return nil
 }
 
-// walk calls visit for each function inlined into a symbol, until visit returns false.
+// walk calls visit with the ID of each function that was inlined into a symbol, until visit returns
+// false. It subtracts the size of the symbol's section from the budget. c is a cursor to reuse.
 func (b *sharedBudget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afdo.SymbolID) bool) error {
 	info, err := s.Info()
 	if err == nil {
@@ -295,8 +297,8 @@ func (b *sharedBudget) walk(c *afdo.Cursor, s afdo.Symbol, visit func(callee afd
 	return c.Err()
 }
 
-// A sharing limits how many bytes of string tables and symbol names a search reads. Only sections
-// that several units share reduce the budget.
+// A sharing limits how many bytes of string tables and symbol names a search of the file reads. The
+// first read of a section is free. Reading it again for another unit counts against the budget.
 type sharing struct {
 	*sharedBudget
 	r    *afdo.Reader

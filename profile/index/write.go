@@ -41,7 +41,8 @@ type Options struct {
 	OverviewScheme string
 	Overview       func(*afdo.Reader) ([]byte, error)
 
-	// Parts to leave out, to save space.
+	// These leave out the tables for finding symbols, the lists of callers, and the checksums, to
+	// save space.
 	NoLookups, NoInlining, NoChecksums bool
 }
 
@@ -91,7 +92,7 @@ func (f *fileSections) add(s section) {
 	f.span += s.size()
 }
 
-// copySections returns all sections except the index.
+// copySections copies all sections of a file into memory, except its index.
 func copySections(r *afdo.Reader) (*fileSections, error) {
 	n := r.NumSections()
 	if _, err := Read(r); err == nil || errors.Is(err, afdo.ErrIndex) || errors.Is(err, afdo.ErrChecksum) {
@@ -119,7 +120,8 @@ func copySections(r *afdo.Reader) (*fileSections, error) {
 	return f, err
 }
 
-// only returns the index of the section of a type of which a file must have exactly one.
+// only returns the number of the section of type t. It is an error if the file does not have
+// exactly one of them.
 func (f *fileSections) only(t afdo.SectionType) (int, error) {
 	is := func(s section) bool { return s.t == t }
 	first := slices.IndexFunc(f.sections, is)
@@ -148,8 +150,8 @@ func (f *fileSections) header() []byte {
 	return wire.Head(f.compact, sizes, f.summary, f.names)
 }
 
-// A writing collects the blocks of an index. The small blocks that a lookup reads first come last,
-// so that one read returns them together with the end block.
+// A writing collects the blocks of a new index. Small blocks that a lookup reads first are at the
+// end of the index, next to its end block, so that one read returns all of them.
 type writing struct {
 	indexfmt.Writer
 	checksums    bool
@@ -166,7 +168,7 @@ type block struct {
 	data []byte
 }
 
-// newWriting returns the index for a Reader's file, whose sections are in f.
+// newWriting makes the blocks of a new index for the file of r. f has the sections of that file.
 func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	units, err := r.NumUnits()
 	if err != nil {
@@ -215,8 +217,8 @@ func newWriting(r *afdo.Reader, f *fileSections, o *Options) (*writing, error) {
 	return x, nil
 }
 
-// overviewOf returns the index's overview block: the name of the scheme and the bytes from
-// o.Overview.
+// overviewOf returns the overview block of the index. It contains the name of the scheme and the
+// bytes that o.Overview returns.
 func overviewOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	if o.Overview == nil {
 		return nil, nil
@@ -238,9 +240,9 @@ const maxUnitsLast = 48 << 10
 // table. Two have always been sufficient. If all fail, the index does not contain the positions.
 const guesses = 4
 
-// addTo adds the index to a file. The header of the file and the positions in the section table
-// depend on the size of the index, which contains both. So addTo guesses them and repeats until
-// they are consistent.
+// addTo adds the index to a file. The index contains a copy of the file's header and the positions
+// of the entries in its section table. Both depend on the size of the index. So addTo guesses the
+// header, makes the index, and repeats with the header that results until the two are equal.
 func (x *writing) addTo(f *fileSections) {
 	n, span := len(f.sections), f.span
 	put := func(w *indexfmt.Writer) []byte {
@@ -261,8 +263,8 @@ func (x *writing) addTo(f *fileSections) {
 	put(x.with(f, nil))
 }
 
-// with returns the index for a file that begins with head. A nil head leaves head and positions out
-// of the index.
+// with returns the index for a file whose header and section table are head. If head is nil, the
+// index has neither a copy of the header nor the positions of the section table's entries.
 func (x *writing) with(f *fileSections, head []byte) *indexfmt.Writer {
 	w := x.Writer
 	if head != nil {
@@ -283,12 +285,13 @@ func (x *writing) with(f *fileSections, head []byte) *indexfmt.Writer {
 	return &w
 }
 
-// newEnd returns the end block of an index for a file that begins with head.
+// newEnd returns the end block of the index of a file whose header and section table are head.
+// summary and names are the numbers of the sections with the summary and the file names.
 func newEnd(head []byte, summary, names int) *indexfmt.End {
 	return &indexfmt.End{Head: head[:min(len(head), wire.HeaderPrefix)], Summary: summary, FileNames: names}
 }
 
-// lookups adds the tables for finding units and symbols.
+// lookups adds to the index the tables that find units by path and symbols by name.
 func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	if x.Units >= indexfmt.MaxUnits {
 		return fmt.Errorf("index: %d units: %w", x.Units, afdo.ErrLimit)
@@ -322,8 +325,9 @@ func (x *writing) lookups(r *afdo.Reader, f *fileSections, o *Options) error {
 	return nil
 }
 
-// nameEntries returns the entries of the two tables of names: one for each symbol by its canonical
-// name, and one for each symbol that has a key in the scheme. The zero Scheme has no keys.
+// nameEntries returns the entries of the index's two tables of names. names has one for each
+// symbol, by its canonical name. unqualified has one for each symbol whose unqualified name in the
+// scheme differs from its canonical name. With the zero Scheme it is empty.
 func nameEntries(r *afdo.Reader, scheme Scheme) (names, unqualified []indexfmt.Hashed, err error) {
 	symbols, err := numIDs(r)
 	if err != nil {
@@ -359,7 +363,7 @@ func numIDs(r *afdo.Reader) (int, error) {
 	return int(n), nil
 }
 
-// fingerprintsOf returns the block with the fingerprints of the units.
+// fingerprintsOf returns the index's block with a fingerprint for each unit.
 func fingerprintsOf(r *afdo.Reader, o *Options) ([]byte, error) {
 	if o.Fingerprint == nil {
 		return nil, nil
@@ -388,7 +392,8 @@ func checkScheme(name string) error {
 	return nil
 }
 
-// unitEntries returns the contents of the blocks of units and paths.
+// unitEntries returns the contents of two blocks of the index: the list of units, and the table
+// that finds them by path. names is the file names section.
 func unitEntries(names section) (*indexfmt.UnitList, []indexfmt.Hashed) {
 	bitmask := wire.SectionBitmask(byte(names.t), names.compact)
 	f := wire.Fields{Data: names.data, Compact: names.compact}
