@@ -97,7 +97,8 @@ func (t *symbolTable) orderByID() error {
 	return nil
 }
 
-// ranked returns the index in t.rows of the row with the i-th smallest symbol ID.
+// ranked returns the index in t.rows of the row with the i-th smallest symbol ID. The rows
+// themselves are in the order of the file.
 func (t *symbolTable) ranked(i int) int {
 	if t.order != nil {
 		return int(t.order[i])
@@ -167,8 +168,9 @@ func (r *Reader) SymbolsByID(ids []SymbolID) ([]Symbol, error) {
 	return symbols, nil
 }
 
-// owners returns the units that own the wanted symbol IDs, and the IDs grouped by unit. wanted must
-// be sorted by ID.
+// owners returns the units whose ranges of symbol IDs contain the wanted IDs, and for each of these
+// units the wanted IDs in its range. wanted must be sorted by ID. It is an error if no unit has a
+// wanted ID.
 func (r *Reader) owners(wanted []wantedID) (units []v4.Unit, ofUnit [][]wantedID, err error) {
 	for len(wanted) > 0 {
 		u, ok, err := r.file().Owner(uint32(wanted[0].id))
@@ -210,9 +212,10 @@ func (u *Unit) symbolsByID(wanted []wantedID, symbols []Symbol, buf *[]byte) err
 	return nil
 }
 
-// pick is symbolsByID on the encoded tables. It returns done == false if decoding the tables is
-// cheaper, if the rows are not in the order of their IDs, or if something is wrong with the tables:
-// decoding them then finds the exact error.
+// pick does the work of symbolsByID without decoding the unit's whole string table and symbol
+// names: it decodes only the rows and names of the wanted symbols. It returns done == false if
+// decoding the whole tables is cheaper, if the rows are not in the order of their IDs, or if the
+// tables have an error. The caller then decodes the tables, which reports the exact error.
 func (u *Unit) pick(wanted []wantedID, symbols []Symbol, buf *[]byte) (done bool, err error) {
 	if u.r.tables.table(u.Index()) != nil || !u.r.tables.firstPick(u.entry.Strings) {
 		return false, nil
@@ -247,8 +250,9 @@ func idsOf(wanted []wantedID) []uint32 {
 	return slices.Compact(ids)
 }
 
-// place stores the found symbols at their places in the request. rows are in the order of wanted.
-// It returns false if a wanted ID has no row, or several.
+// place stores the symbols that were found in the caller's slice symbols, at the positions that
+// wanted has. rows are the symbols' rows, in the order of wanted. place returns false if a wanted
+// ID has no row, or several.
 func (u *Unit) place(wanted []wantedID, rows []wire.Row, names map[uint32]string, symbols []Symbol) bool {
 	for _, w := range wanted {
 		for len(rows) > 0 && SymbolID(rows[0].ID) < w.id {

@@ -94,9 +94,10 @@ func mayBeClone(name string, n int, label []byte) bool {
 	return string(label[:len(rest)]) == rest && label[len(rest)] == '.'
 }
 
-// rowsInOrder returns the rows of the wanted symbol IDs, which ascend, in a table that has a row
-// for each ID of the unit, in order, as the builder writes it. It decodes no other rows. It returns
-// false if a row is not where it is expected.
+// rowsInOrder returns the rows of the wanted symbol IDs, which must be in ascending order. It works
+// for a table that has one row for each ID of the unit's range, in order, as the builder writes it:
+// then the ID gives the position of the row, and no other rows are decoded. It returns false if a
+// row at such a position has another ID.
 func (t *encodedTable) rowsInOrder(wanted []wantedID) (rows []wire.Row, ok bool) {
 	f := t.symbols
 	count, next := f.RowCount(), 0

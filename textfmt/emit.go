@@ -24,8 +24,9 @@ const indentation = "  "
 
 var margin = "\n" + strings.Repeat(indentation, maxIndent)
 
-// A callees returns what the text writes in the header of a symbol. Its argument is the symbol in a
-// record. An emitter does not know whether records come from a profile or from a file.
+// callees returns the symbol ID, the name and the file ID that the text writes for a symbol. The
+// argument of its methods is the symbol as a record contains it. So an emitter need not know
+// whether the records come from a profile in memory or from a file.
 type callees interface {
 	id(profile.SymbolRef) uint32 // symbol ID in the text
 
@@ -37,7 +38,8 @@ type callees interface {
 // to this size takes as much memory again, which a new process has to get from the system.
 const textBuffer = flushSize + 4<<10
 
-// emitter writes the layout of RFC 5.3. It keeps the first error.
+// An emitter writes the text form of a profile in the layout of the RFC's example (RFC 5.3). It
+// keeps the first error.
 type emitter struct {
 	w       io.Writer
 	callees callees
@@ -90,7 +92,7 @@ func (e *emitter) fail(err error) {
 	}
 }
 
-// relieve writes the buffer to w if it is large.
+// relieve writes the buffered text to w if it has at least flushSize bytes.
 func (e *emitter) relieve() {
 	if len(e.buf) >= flushSize {
 		e.flush()
@@ -104,7 +106,7 @@ func (e *emitter) flush() {
 	e.buf = e.buf[:0]
 }
 
-// finish writes the buffer to w and returns the first error.
+// finish writes the buffered text to w and returns the first error of the emitter.
 func (e *emitter) finish() error {
 	e.flush()
 	return e.err

@@ -289,8 +289,9 @@ func (p *parser) label(id uint32, at position) uint32 {
 	return slot
 }
 
-// define records that a header gives a symbol the ID id. It returns the index of the ID in
-// p.labels.
+// define records that a header of the text gives the symbol ID id to the function name of a source
+// file. It returns the index of the ID in p.labels. It is an error if an earlier header gave the ID
+// to another function.
 func (p *parser) define(id uint32, at position, file profile.UnitRef, name []byte) (slot uint32) {
 	if p.err != nil {
 		return 0
@@ -315,8 +316,8 @@ func (p *parser) add(f waitingFunction) {
 	p.profile.AddFunction(f.symbol, f.Function)
 }
 
-// finish adds the functions that wait for the definition of symbol IDs to the profile. It fails if
-// an ID is still not defined.
+// finish adds the functions to the profile that call symbol IDs which had no header yet when the
+// functions were parsed. It fails if an ID still has no header.
 func (p *parser) finish() {
 	if p.err != nil {
 		return

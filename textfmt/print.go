@@ -311,7 +311,7 @@ func (p *printer) header(ref profile.SymbolRef) (name string, file int, err erro
 	return n.name, n.file, nil
 }
 
-// name notes the name and the file ID of a symbol.
+// name stores the name and the file ID of a symbol, for the header that the text will have.
 func (p *printer) name(s afdo.Symbol) {
 	n := p.note(s.ID())
 	n.name, n.file, n.named = s.Name(), p.files[s.Unit().Path()], true
@@ -349,8 +349,8 @@ type symbolNote struct {
 	inlined bool // one of those has it inlined
 }
 
-// note returns the note of a symbol, which is valid until the next call. A new note has only the
-// ID.
+// note returns what the printer knows about the symbol with an ID. It adds a symbolNote with only
+// the ID if there is none. The result is valid until the next call.
 func (p *printer) note(id afdo.SymbolID) *symbolNote {
 	i, ok := p.ids.Find(uint32(id))
 	if !ok {
@@ -361,7 +361,8 @@ func (p *printer) note(id afdo.SymbolID) *symbolNote {
 	return &p.notes[i]
 }
 
-// survey checks a symbol that will be printed, and notes the symbols that it calls or has inlined.
+// survey checks a symbol that will be printed: its name, its samples and the size of the text so
+// far. It notes the symbols that the function calls or has inlined.
 func (p *printer) survey(s afdo.Symbol) error {
 	if err := checkName(s.Name()); err != nil {
 		return err

@@ -40,9 +40,9 @@ var candidates = []candidate{
 	{event: Clock, name: "cpu-clock:u", kind: unix.PERF_TYPE_SOFTWARE, config: unix.PERF_COUNT_SW_CPU_CLOCK},
 }
 
-// there reports whether the event may exist on this machine: it needs no file of the kernel, or the
-// file exists.
-func (c *candidate) there() bool {
+// mayExist reports whether the event of a candidate may exist on this machine. Some events are
+// described by a file below /sys and exist only if the kernel has that file. All others may exist.
+func (c *candidate) mayExist() bool {
 	if c.needsFile == "" {
 		return true
 	}
@@ -53,7 +53,7 @@ func (c *candidate) there() bool {
 // allowed returns the candidates for an event that may exist on this machine, best first.
 func allowed(event Event) []candidate {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
-		return event != Best && event != c.event || !c.there()
+		return event != Best && event != c.event || !c.mayExist()
 	})
 }
 
@@ -66,8 +66,8 @@ const (
 	withBuildIDs = unix.CBitFieldMaskBit34
 )
 
-// attr returns the perf_event_attr with which the event is opened. With onExec, sampling starts
-// when the thread executes a program.
+// attr returns the perf_event_attr, the kernel's description of an event, with which the candidate
+// is opened. With onExec, sampling starts when the thread executes a program.
 func (c *candidate) attr(o *Options, onExec bool) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{
 		Type: c.kind, Config: c.config, Bits: always | withBuildIDs, Wakeup: ringSize / 4,
@@ -130,7 +130,8 @@ func open(a *unix.PerfEventAttr, thread, cpu int) (int, error) {
 	return unix.PerfEventOpen(a, thread, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 
-// explain adds advice to an error of perf_event_open.
+// explain adds advice to an error of perf_event_open, for example to change a setting of the
+// kernel.
 func (r *Recorder) explain(err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH):

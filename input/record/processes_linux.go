@@ -18,7 +18,7 @@ import (
 // procFS is the file system with information about processes.
 const procFS = "/proc"
 
-// threadsOf returns the threads of a process.
+// threadsOf returns the IDs of a process's threads.
 func threadsOf(pid int) ([]int, error) {
 	list, err := steps.Numbers(filepath.Join(procFS, strconv.Itoa(pid), "task"))
 	if gone(err) || err == nil && len(list) == 0 {
@@ -27,12 +27,12 @@ func threadsOf(pid int) ([]int, error) {
 	return list, err
 }
 
-// gone reports whether an error means that a process has ended.
+// gone reports whether an error of reading /proc means that the process has ended.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// tellRunning writes records about the processes that run when the recording begins: their names
-// and mappings.
-func (r *Recorder) tellRunning(s *sink) error {
+// addRunning writes records about the target's processes that run already when the recording
+// begins: the names of their threads, and their mappings.
+func (r *Recorder) addRunning(s *sink) error {
 	pids := []int{r.target.PID}
 	if r.target.Machine {
 		var err error
@@ -41,7 +41,7 @@ func (r *Recorder) tellRunning(s *sink) error {
 		}
 	}
 	for _, pid := range pids {
-		if err := tellProcess(s, pid); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+		if err := addProcess(s, pid); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 		// The rings may fill up in the meantime, so read them. This is not a round: samples must
@@ -53,8 +53,8 @@ func (r *Recorder) tellRunning(s *sink) error {
 	return nil
 }
 
-// tellProcess writes records with the names of a process's threads and its mappings.
-func tellProcess(s *sink, pid int) error {
+// addProcess writes records with the names of a process's threads, and records of its mappings.
+func addProcess(s *sink, pid int) error {
 	threads, err := threadsOf(pid)
 	if err != nil {
 		return err

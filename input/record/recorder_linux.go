@@ -96,7 +96,8 @@ func (r *Recorder) WriteFile(w io.Writer, records io.Reader, size int64) error {
 	return head.WriteFile(w, records, size)
 }
 
-// head returns what perf.data has besides the records: the event, build IDs and the machine.
+// head returns the parts of perf.data other than the records: the description of the event, the
+// build IDs and the machine.
 func (r *Recorder) head() *perfdata.Head {
 	if r.steps != nil {
 		head := steps.Head()
@@ -166,7 +167,8 @@ func (r *Recorder) openEvents(event Event) (err error) {
 	return r.openThreads(first)
 }
 
-// chooseRate limits the frequency to what the kernel allows.
+// chooseRate sets the sampling frequency to that of the options, or to the highest frequency that
+// the kernel allows if that is lower.
 func (r *Recorder) chooseRate() {
 	if r.options.Period != 0 {
 		return
@@ -193,8 +195,8 @@ func (r *Recorder) warnOfEvent() {
 	}
 }
 
-// threads returns the threads of the target: 0 for the current thread, which will start the
-// command, and -1 for all.
+// threads returns the IDs of the target's threads. For a command, this is 0, the current thread,
+// which will start the command. For the whole machine, it is -1.
 func (r *Recorder) threads() ([]int, error) {
 	switch {
 	case len(r.target.Command) > 0:
@@ -205,8 +207,9 @@ func (r *Recorder) threads() ([]int, error) {
 	return threadsOf(r.target.PID)
 }
 
-// openThreads opens the event for the given threads, and then for threads that the target has
-// started in the meantime, until there are none. A thread inherits the event if its parent has it.
+// openThreads opens the event for the threads fresh, and then for threads that the target has
+// started in the meantime, until there are no new ones. A thread inherits the event if the thread
+// that started it has it.
 func (r *Recorder) openThreads(fresh []int) error {
 	known := make(map[int]bool)
 	for len(fresh) > 0 {
@@ -257,8 +260,8 @@ func (r *Recorder) openThread(thread int) error {
 	return nil
 }
 
-// mapRing maps the ring buffer of an event: a page that both kernel and process write, followed by
-// the records.
+// mapRing maps the ring buffer of the event with file descriptor fd into this process's memory. The
+// buffer consists of a page that both kernel and process write, followed by the records.
 func (r *Recorder) mapRing(fd int) error {
 	page := os.Getpagesize()
 	m, err := unix.Mmap(fd, 0, page+ringSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -275,7 +278,7 @@ func (r *Recorder) mapRing(fd int) error {
 	return nil
 }
 
-// each makes an ioctl request for all events.
+// each makes an ioctl request, such as the one that starts sampling, for all opened events.
 func (r *Recorder) each(request uint) error {
 	for _, fd := range r.events {
 		if err := unix.IoctlSetInt(fd, request, 0); err != nil {

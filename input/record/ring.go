@@ -18,7 +18,8 @@ type ring struct {
 
 const recordHeader = 8
 
-// drain passes all records to use and frees their space. A record is valid until use returns.
+// drain passes all records in the ring buffer to use and frees their space. A record is valid until
+// use returns.
 func (r *ring) drain(use func(record []byte) error) error {
 	head := r.head.Load()
 	if head-r.read > uint64(len(r.data)) {
@@ -38,8 +39,8 @@ func (r *ring) drain(use func(record []byte) error) error {
 	return nil
 }
 
-// next returns the next record. left is the number of bytes that the kernel has written and drain
-// has not read.
+// next returns the next record in the ring buffer. left is the number of bytes that the kernel has
+// written and drain has not read.
 func (r *ring) next(left uint64) ([]byte, error) {
 	if left < recordHeader {
 		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", errRing, left)
@@ -51,7 +52,8 @@ func (r *ring) next(left uint64) ([]byte, error) {
 	return r.piece(size), nil
 }
 
-// piece returns the next n bytes, which may wrap around.
+// piece returns the next n bytes of the ring buffer. It copies them if they continue at the
+// beginning of the buffer.
 func (r *ring) piece(n uint64) []byte {
 	at := r.read & uint64(len(r.data)-1)
 	if at+n <= uint64(len(r.data)) {

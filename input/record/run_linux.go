@@ -51,7 +51,8 @@ func (r *Recorder) Run(ctx context.Context, w io.Writer) (*Report, error) {
 	return s.report, err
 }
 
-// begin starts the command, or the sampling of running processes.
+// begin starts the target's command, or the sampling of processes that run already. It returns the
+// started command.
 func (r *Recorder) begin(s *sink) (*command, error) {
 	if len(r.target.Command) > 0 {
 		return r.start()
@@ -59,7 +60,7 @@ func (r *Recorder) begin(s *sink) (*command, error) {
 	if err := r.each(unix.PERF_EVENT_IOC_ENABLE); err != nil {
 		return nil, err
 	}
-	return &command{}, r.tellRunning(s) // mappings created in the meantime are recorded twice, which does no harm
+	return &command{}, r.addRunning(s) // mappings created in the meantime are recorded twice, which does no harm
 }
 
 // follow reads the ring buffers until the command or all threads have ended, or ctx is done.
@@ -137,8 +138,9 @@ func (c *command) ended() bool {
 	}
 }
 
-// end waits for the command and reports its exit status. It stops the command if ctx is done. The
-// command goes on if the recording could not be written.
+// end waits until the command has ended and stores its exit status in the report. If ctx is done,
+// it first stops the command by a signal. If the recording ended because it could not be written,
+// the command goes on.
 func (c *command) end(ctx context.Context, report *Report) {
 	if c.Cmd == nil {
 		return

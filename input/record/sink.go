@@ -58,8 +58,8 @@ func (s *sink) drain(rings []*ring) error {
 	return nil
 }
 
-// round writes the records in all ring buffers, and a mark for the end of the round: see
-// perfdata.Reader.Ordered.
+// round writes the records in all ring buffers, and then a record that marks the end of this round.
+// perf.data needs such marks to sort records by time: see perfdata.Reader.Ordered.
 func (s *sink) round(rings []*ring) error {
 	if err := s.drain(rings); err != nil {
 		return err

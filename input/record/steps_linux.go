@@ -18,8 +18,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// A stepRecorder records by [Steps]. It starts a tracer, and copies the records that the tracer
-// writes.
+// A stepRecorder records the target by [Steps]. It starts a tracer process, and copies the records
+// that the tracer writes.
 type stepRecorder struct {
 	session  *steps.Session
 	overhead float64
@@ -27,7 +27,8 @@ type stepRecorder struct {
 	waited   bool     // the session has ended
 }
 
-// openSteps starts a tracer and attaches it to the target. Recording starts later, in runSteps.
+// openSteps starts a tracer process and attaches it to the target. The recording itself begins in
+// runSteps.
 func (r *Recorder) openSteps() error {
 	if r.target.Machine {
 		return fmt.Errorf("record: %w: steps cannot record the whole machine, because it would have to trace every process: record a command or a process", ErrEvent)
@@ -54,8 +55,8 @@ func (r *Recorder) openSteps() error {
 	return nil
 }
 
-// explainSteps adds to an error of a tracer its likely cause, and what to do about it if the caller
-// asked for steps.
+// explainSteps adds to an error of a tracer process its likely cause. If the caller asked for
+// [Steps], it also adds advice.
 func (r *Recorder) explainSteps(err error) error {
 	advice := "record with --event cpu-clock"
 	switch {
@@ -81,7 +82,7 @@ func (r *Recorder) explainSteps(err error) error {
 	return fmt.Errorf("record: %w: %s", err, advice)
 }
 
-// close ends the tracer, and a command that has not executed its program yet.
+// close ends the tracer process. A command that has not executed its program yet ends, too.
 func (s *stepRecorder) close() {
 	if s.waited {
 		return
@@ -116,8 +117,9 @@ func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Rep
 	return s.report, err
 }
 
-// awaitSteps waits until the processes or the command have ended, ctx is done or a record cannot be
-// copied. Then it waits for the last records.
+// awaitSteps waits until the recorded processes or the command have ended, ctx is done or a record
+// cannot be copied. Then it ends the recording and waits until the last records of the tracer were
+// copied. copied gets the result of copying.
 func (r *Recorder) awaitSteps(ctx context.Context, copied <-chan error) (err error) {
 	var exited chan struct{}
 	if r.steps.command != nil {
@@ -175,7 +177,8 @@ func (s *sink) copySteps(from io.Reader) error {
 	}
 }
 
-// takeStep writes a record of a tracer. It adds the build ID of the mapped file to a mapping.
+// takeStep writes a record that a tracer process has made. If it is the record of a mapping,
+// takeStep adds the build ID of the mapped file.
 func (s *sink) takeStep(record []byte) error {
 	if binary.NativeEndian.Uint32(record) != unix.PERF_RECORD_MMAP2 {
 		return s.take(record)
@@ -189,7 +192,8 @@ func (s *sink) takeStep(record []byte) error {
 	return s.add(&m)
 }
 
-// buildID returns the build ID of the file that a process sees at a path, "" if it has none.
+// buildID returns the build ID of the file that process pid finds at a path, "" if the file has
+// none.
 func (s *sink) buildID(pid int32, path string) string {
 	id, known := s.builds[path]
 	if !known {

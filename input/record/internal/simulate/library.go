@@ -103,15 +103,17 @@ func IsLibrary(name string) bool {
 	return library[name] != nil || numbers[name] != nil || numbers[strings.TrimSuffix(name, "f")] != nil
 }
 
-// A call is the state of a simulated call of a C library function.
+// A call is a simulated call of a C library function, which reads and writes the simulated memory.
+// It records whether the memory could be read and how many bytes the function has handled.
 type call struct {
 	memory *Memory
 	work   int
 	failed bool
 }
 
-// Call does what a function of the C library does. It returns the function's result and, as work,
-// the number of pieces of strings that it handled, each of which takes as long as an instruction.
+// Call performs the C library function with the given name on the simulated memory. a, b and n are
+// the first three arguments of the function. Call returns the function's result and, as work, the
+// number of instructions that take as long as the function: one for every few bytes of its strings.
 // ok is false if Call does not know the function, or cannot read its operands.
 func (m *Memory) Call(name string, a, b, n uint64) (result uint64, work int, ok bool) {
 	f := library[canonical(name)]
@@ -145,7 +147,7 @@ func Number(name string) func(a, b uint64) uint64 {
 // pieceSize is the number of bytes of a string that count as one instruction.
 const pieceSize = 64
 
-// take returns a copy of n bytes of the simulated memory.
+// take returns a copy of n bytes of the simulated memory at an address.
 func (c *call) take(address, n uint64) []byte {
 	c.work += int(min(n, maxString) / pieceSize)
 	if n > maxString {
@@ -167,8 +169,8 @@ func (c *call) put(address uint64, b []byte) {
 	c.memory.SetUnknown(address, len(b), false)
 }
 
-// find returns the memory from address up to and including the byte what, or n bytes if these do
-// not contain it.
+// find searches n bytes of the simulated memory at an address for the byte what. It returns the
+// bytes up to and including the first such byte, or all n bytes if there is none.
 func (c *call) find(address uint64, what byte, n uint64) (b []byte) {
 	defer func() { c.work += len(b) / pieceSize }()
 	for uint64(len(b)) < n {
@@ -214,7 +216,8 @@ func span(c *call, text, set uint64, in bool) (n uint64) {
 	return n
 }
 
-// order returns the result of a comparison as C functions return it: negative, zero or positive.
+// order compares two byte strings and returns the result as memcmp does: negative, zero or
+// positive.
 func order(a, b []byte) uint64 { return uint64(int64(bytes.Compare(a, b))) & 0xffffffff }
 
 // found returns the address of the byte with index i in a string, 0 if i is negative.

@@ -18,15 +18,16 @@ const maxPages = 512
 
 // A Memory holds copies of the pages that a simulation has touched.
 type Memory struct {
-	// Read copies pieces of the memory of the process, and returns the number of bytes copied. It
-	// ends at the first byte that cannot be read.
+	// Read copies parts of the memory of the process into buffers, one part at each address, and
+	// returns the number of bytes copied. It ends at the first byte that cannot be read.
 	Read func(addresses []uint64, to [][]byte) int
 
-	// Constant returns the page at an address if its content does not change, and nil otherwise.
+	// Constant returns the page of the process at an address if its content does not change while
+	// the process runs, and nil otherwise.
 	Constant func(address uint64) *Page
 
-	// Misses is the number of accesses to lines of memory that were not accessed before, nor was a
-	// line next to them.
+	// Misses is the number of accesses that a cache probably has to fetch from memory: neither the
+	// accessed line nor a line next to it was accessed before.
 	Misses int
 
 	pages  map[uint64]*page
@@ -38,7 +39,8 @@ type Memory struct {
 
 const wordSize = 4
 
-// IsUnknown reports whether the content of a piece of memory is not known.
+// IsUnknown reports whether the simulation has stored a value that it could not compute in any of
+// the size bytes at an address.
 func (m *Memory) IsUnknown(address uint64, size int) bool {
 	if len(m.unknown) == 0 || size == 0 {
 		return false
@@ -51,8 +53,8 @@ func (m *Memory) IsUnknown(address uint64, size int) bool {
 	return false
 }
 
-// SetUnknown records that the simulation has written to a piece of memory, and whether it knows the
-// content.
+// SetUnknown records that the simulation has stored a value in the size bytes at an address.
+// unknown is set if the simulation could not compute this value.
 func (m *Memory) SetUnknown(address uint64, size int, unknown bool) {
 	switch {
 	case unknown:
@@ -77,7 +79,7 @@ type page struct {
 	lines    uint64 // those that were accessed, a bit for each
 }
 
-// Reset forgets all pages. It has to be called before the first use.
+// Reset drops the copies of all pages. It has to be called before the first use of a Memory.
 func (m *Memory) Reset() {
 	if m.pages == nil {
 		m.pages = make(map[uint64]*page)
@@ -110,7 +112,8 @@ func (m *Memory) page(address uint64) *page {
 	return p
 }
 
-// At returns the copy of the memory from an address to the end of its page, nil if there is none.
+// At returns the copy of the memory from an address to the end of its page. It returns nil if the
+// page cannot be read.
 func (m *Memory) At(address uint64) []byte {
 	p := m.page(address)
 	if p == nil {

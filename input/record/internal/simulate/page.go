@@ -9,8 +9,8 @@ type Page struct {
 	list  []any
 }
 
-// NewPage returns a page with the given content. A content shorter than a page means that the rest
-// cannot be read.
+// NewPage returns a page with the given content. If content is shorter than a page, the bytes after
+// it cannot be read.
 func NewPage(content []byte) *Page {
 	p := new(Page)
 	p.size = copy(p.bytes[:], content)
@@ -28,8 +28,8 @@ func (p *Page) After(address uint64) int {
 	return p.size - int(address&(PageSize-1))
 }
 
-// Instruction returns the decoded instruction that Keep stored for an address, nil if there is none
-// or the page is nil.
+// Instruction returns the decoded instruction that Keep has stored for an address. It returns nil
+// if there is none, or if the page is nil.
 func (p *Page) Instruction(address uint64) any {
 	if p == nil || p.index == nil {
 		return nil
@@ -40,7 +40,8 @@ func (p *Page) Instruction(address uint64) any {
 	return nil
 }
 
-// Keep stores the decoded instruction at an address.
+// Keep stores the decoded instruction at an address, so that other simulations need not decode it
+// again.
 func (p *Page) Keep(address uint64, instruction any) {
 	if p.index == nil {
 		p.index = new([PageSize]uint16)

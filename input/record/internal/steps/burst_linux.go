@@ -28,7 +28,8 @@ const (
 	maxStack = 2000
 )
 
-// A burst stops one thread and simulates the instructions that the thread will execute next.
+// A burst stops one thread and simulates the instructions that the thread will execute next. Its
+// taken branches become samples with branch stacks.
 type burst struct {
 	*tracer
 	th      *thread
@@ -41,8 +42,9 @@ type burst struct {
 	at      []int // for each branch of stack, the length that was simulated up to it
 }
 
-// moment runs at each random time that the schedule has planned. It picks a running thread, if
-// there is one, stops the thread and records a burst. Then it plans the next time.
+// moment runs at each of the random times that the schedule has chosen. It picks a running thread,
+// if there is one, stops the thread and records a burst. Then the schedule chooses the next time.
+// now is the current time in nanoseconds.
 func (t *tracer) moment(now int64) {
 	th, picked, running := t.pick()
 	if th == nil {
@@ -72,8 +74,8 @@ func (t *tracer) moment(now int64) {
 	t.schedule.add(clock(), float64(cost))
 }
 
-// miss counts a planned burst that did not take place, because the picked thread ran but could not
-// be stopped.
+// miss counts a burst that did not take place in the statistics: the tracer had picked the running
+// thread th, but could not stop it.
 func (t *tracer) miss(th *thread) {
 	t.stats.Missed++
 	if !th.sampled {
@@ -85,10 +87,10 @@ func (t *tracer) miss(th *thread) {
 // maxPicks limits how many threads are checked at one moment to find a running thread.
 const maxPicks = 32
 
-// pick returns a thread that runs or waits for a processor, chosen at random with equal
-// probabilities, and the processor on which it ran last. It returns nil if it finds no such thread,
-// or if no burst may start. running is the number of running threads, at most the number of
-// processors.
+// pick returns a thread that runs or waits for a processor, and what /proc says about the thread.
+// All such threads have the same probability to be picked. The result is nil if pick finds no such
+// thread, if the recording is ending, or if too many records wait to be written. running is the
+// number of running threads, at most the number of processors.
 func (t *tracer) pick() (picked *thread, at activity, running int) {
 	n, most := len(t.order), t.processors.Count()
 	if t.stopping.Load() || t.out.isFull() {
@@ -113,8 +115,9 @@ func (t *tracer) pick() (picked *thread, at activity, running int) {
 	return picked, at, running
 }
 
-// run stops the thread, simulates the instructions that it will execute next, lets it run on, and
-// writes the samples. It returns the time for which the thread was stopped, in nanoseconds.
+// run stops the burst's thread, simulates the instructions that the thread will execute next, lets
+// the thread run on, and writes the samples. It returns the time for which the thread was stopped,
+// in nanoseconds.
 func (b *burst) run() int64 {
 	if ptrace(unix.PTRACE_INTERRUPT, b.th.tid, 0, 0) != nil || !b.await() {
 		b.miss(b.th)
@@ -141,9 +144,10 @@ func (b *burst) run() int64 {
 	return cost
 }
 
-// await waits until the thread has stopped for the burst, and meanwhile handles the events of all
-// other threads. It returns false if the thread has stopped for another reason, or has ended. The
-// tracer then handles the stop for the burst as an event when it comes.
+// await waits until the burst's thread has stopped because the tracer interrupted it. Meanwhile it
+// handles the events of all other threads. It returns false if the thread has stopped for another
+// reason, such as a signal, or has ended. The stop for the interrupt then comes later, and the
+// tracer handles it like any other event.
 func (b *burst) await() bool {
 	for {
 		b.alarm.set(alarmRepeat)
@@ -168,8 +172,9 @@ func isInterrupt(s unix.WaitStatus) bool {
 	return s.Stopped() && int(s)>>16 == unix.PTRACE_EVENT_STOP && s.StopSignal() == unix.SIGTRAP
 }
 
-// start copies the registers of the stopped thread to the simulated processor. It reports whether
-// the simulation can start at the thread's next instruction.
+// start copies the registers of the stopped thread to the simulated processor, and the memory that
+// the thread probably uses next. It reports whether the simulation can start at the thread's next
+// instruction. It cannot if the thread was stopped at the end of a page fault, for example.
 func (b *burst) start() bool {
 	var r registers
 	if !r.read(b.th.tid) {
@@ -190,8 +195,8 @@ func (b *burst) start() bool {
 	return len(b.lengths) > 0 && (call || !r.endsFault(c))
 }
 
-// resetMemory prepares the simulated memory for the burst's thread. It drops the memory of earlier
-// bursts, except for pages that do not change.
+// resetMemory prepares the simulated memory for the burst's thread. It drops the copies of memory
+// that earlier bursts have made, except for pages whose content does not change, such as code.
 func (b *burst) resetMemory() {
 	m := &b.cpu.Memory
 	m.Reset()
@@ -208,11 +213,14 @@ func (b *burst) resetMemory() {
 // maxPause limits the random time for which join sleeps.
 const maxPause = int64(300 * time.Microsecond)
 
-// join moves the tracer to the processor of the thread, and sleeps there for a random time. The
-// timer that ends the sleep interrupts the thread between two instructions of its own. A thread on
-// another processor runs on for some 25 us on a virtual machine before it stops, and the end of a
-// system call or page fault meanwhile stops it at once: code between frequent faults would only be
-// seen there. Join returns false if the thread is not on this processor any more.
+// join moves the tracer to the processor of the burst's thread, and sleeps there for a random time.
+// The timer that ends the sleep interrupts the thread between any two of its instructions.
+//
+// Without join, the tracer would stop a thread on another processor. On a virtual machine, such a
+// thread runs on for some 25 us, and stops at once if a system call or page fault ends meanwhile.
+// So code between frequent page faults would be sampled only at the faults.
+//
+// join returns false if the thread is not on this processor any more.
 func (b *burst) join() bool {
 	var only unix.CPUSet
 	only.Set(b.picked.cpu)
@@ -223,7 +231,8 @@ func (b *burst) join() bool {
 	return b.picked.running && (ownProcessor() == b.picked.cpu || !b.processors.IsSet(b.picked.cpu))
 }
 
-// isRecorded reports whether an address is in code that bursts record.
+// isRecorded reports whether an address of the burst's thread is in code whose branches are
+// recorded, for example not in the C library.
 func (b *burst) isRecorded(address uint64) bool {
 	m := b.mapping(address)
 	return m != nil && m.recorded
@@ -234,7 +243,8 @@ func (b *burst) mapping(address uint64) *mapping {
 	return find(b.th.process.maps, address)
 }
 
-// A place is an instruction in a file, such as a program or a library.
+// A place is the position of an instruction in a file, such as a program or a library: the file and
+// the offset in it.
 type place struct {
 	file   fileID
 	offset uint64
@@ -247,8 +257,8 @@ const (
 	maxCut    = 50
 )
 
-// placeOf returns the file and the file offset that are mapped at an address. ok is false if no
-// file is mapped there.
+// placeOf returns the file that the burst's thread has mapped at an address, and the offset in this
+// file. It returns false if no file is mapped there.
 func (b *burst) placeOf(address uint64) (place, bool) {
 	m := b.mapping(address)
 	if m == nil || m.file == (fileID{}) {
@@ -257,11 +267,11 @@ func (b *burst) placeOf(address uint64) (place, bool) {
 	return place{m.file, address - m.Start + m.PageOffset}, true
 }
 
-// cut is called when the simulation ends early, mostly before a system call. address is the address
-// of the next instruction. cut stores how many instructions each sample of the burst still lacks.
-// If a later burst stops a thread at the end of the system call, at this address, that burst
-// simulates the missing instructions, and no more. So code after a system call is sampled as often
-// as it runs, however long the call takes.
+// cut is called when the simulation ends before the burst has its length, mostly before a system
+// call. address is the address of the next instruction. cut stores how many instructions each
+// sample of the burst still lacks. If a later burst stops a thread at this address, at the end of
+// the system call, then that burst simulates the missing instructions and no more. So code after a
+// system call is sampled as often as it runs, however long the call takes.
 func (b *burst) cut(address uint64) {
 	at, ok := b.placeOf(address)
 	if !ok || len(b.unfinished) >= maxPlaces && b.unfinished[at] == nil {
@@ -274,12 +284,13 @@ func (b *burst) cut(address uint64) {
 	}
 }
 
-// follow simulates the thread until the burst has its length and has reached a taken branch. The
-// length is an estimated time, since moments are random times: bursts of the same time show code as
-// often as it is executed, and bursts of as many instructions would show slow code too often. It
+// follow simulates the thread until the burst has its length and has reached a taken branch. It
 // ends earlier at the deadline, or if an instruction cannot be simulated, such as a system call.
-// Since a burst ends at a branch, every range of code that begins within it is equally likely to be
-// complete.
+//
+// The length is an estimated time, because bursts start at random times. Bursts of the same time
+// show code as often as the program executes it. Bursts with the same number of instructions would
+// show slow code too often. Since a burst ends at a branch, every range of code that begins within
+// it is equally likely to be complete.
 func (b *burst) follow(deadline int64) {
 	c, look, length := b.cpu, 0, slices.Max(b.lengths)
 	c.Restart()
@@ -322,17 +333,17 @@ func (b *burst) follow(deadline int64) {
 	}
 }
 
-// taken adds a taken branch to the burst, unless both its source and its target are in code that is
-// not recorded.
+// taken adds a taken branch from one address to another to the burst. It ignores a branch whose
+// source and target are both in code that is not recorded.
 func (b *burst) taken(from, to uint64) {
 	if b.isRecorded(from) || b.isRecorded(to) {
 		b.stack, b.at = append(b.stack, perfdata.Branch{From: from, To: to}), append(b.at, b.walked)
 	}
 }
 
-// libraryFunction returns the name of the C library's function that a jump or call enters, if the
-// simulation knows the effect of this function, and "" otherwise. slot is the address of the table
-// entry with the target.
+// libraryFunction returns the name of the C library's function that a jump or call at the address
+// from enters, if the simulation knows the effect of this function, and "" otherwise. slot is the
+// address of the table entry that contains the target of the jump.
 func (b *burst) libraryFunction(from, slot uint64) string {
 	m := b.mapping(from)
 	if m == nil {
@@ -344,8 +355,9 @@ func (b *burst) libraryFunction(from, slot uint64) string {
 	return ""
 }
 
-// sample writes the branches of the burst as samples, each with its newest branch first. It returns
-// false if the burst has no branches.
+// sample writes the branches of the burst as samples with branch stacks, newest branch first. A
+// burst that is longer than a branch stack gives several samples. It returns false if the burst has
+// too few branches for a sample.
 func (b *burst) sample() (found bool) {
 	b.branches = b.stack
 	for _, length := range b.lengths {

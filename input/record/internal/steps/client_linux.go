@@ -28,7 +28,8 @@ const (
 // selfPath is the running binary, also after its file was replaced.
 const selfPath = "/proc/self/exe"
 
-// A request is a message to the tracer: first the Config, then processes to attach to, then Begin.
+// A request is a message to the tracer's process: first the Config, then each process to attach to,
+// then the command to begin the recording.
 type request struct {
 	Config *Config `json:",omitempty"`
 	PID    int     `json:",omitempty"`
@@ -36,7 +37,8 @@ type request struct {
 	Begin  bool    `json:",omitempty"` // record the processes that are attached
 }
 
-// A reply answers a request. The last reply, at the end of the recording, has the Stats.
+// A reply is the tracer's answer to a request. The last reply, at the end of the recording, has the
+// Stats.
 type reply struct {
 	Error string `json:",omitempty"`
 	Class int    `json:",omitempty"` // index in errorClasses
@@ -47,7 +49,8 @@ type reply struct {
 // is any other error.
 var errorClasses = []error{nil, ErrTraced, ErrNotPermitted, unix.ESRCH}
 
-// replyTo returns the reply that reports an error, or success.
+// replyTo returns the reply that the tracer sends after a request was handled. err is the error of
+// the request, or nil for success.
 func replyTo(err error) (r reply) {
 	if err != nil {
 		r.Error = err.Error()
@@ -56,7 +59,7 @@ func replyTo(err error) (r reply) {
 	return r
 }
 
-// err returns the error that replyTo has put into a reply.
+// err returns the error that a reply contains, or nil.
 func (r *reply) err() error {
 	if r.Error == "" {
 		return nil
@@ -64,7 +67,7 @@ func (r *reply) err() error {
 	return &tracerError{r.Error, errorClasses[r.Class]}
 }
 
-// A tracerError is an error of the tracer's process.
+// A tracerError is an error that the tracer's process has reported.
 type tracerError struct {
 	text  string
 	class error // of errorClasses, or nil
@@ -73,8 +76,8 @@ type tracerError struct {
 func (e *tracerError) Error() string { return e.text }
 func (e *tracerError) Unwrap() error { return e.class }
 
-// A Session is a running tracer. It is not safe for concurrent use, but Stop may be called at any
-// time.
+// A Session is a tracer: a process that records other processes by stopping and simulating their
+// threads. A Session is not safe for concurrent use, but Stop may be called at any time.
 type Session struct {
 	tracer  *exec.Cmd
 	stderr  bytes.Buffer
@@ -124,7 +127,8 @@ func Start(c Config) (*Session, error) {
 	return s, nil
 }
 
-// ask sends a request and waits for the answer.
+// ask sends a request to the tracer's process and waits for the reply. It returns the error in the
+// reply.
 func (s *Session) ask(r request) error {
 	if err := json.NewEncoder(s.control).Encode(r); err != nil {
 		return fmt.Errorf("ask the tracer: %w", err)

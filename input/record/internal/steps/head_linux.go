@@ -11,8 +11,9 @@ import (
 // EventName is the name that the event has in recordings by steps.
 const EventName = "steps:u"
 
-// Head returns how the records of a [Session] are laid out. The event is of the kernel's dummy
-// type, because no counter of the kernel makes the samples.
+// Head returns the description of the events and the record layout that a perf.data file with the
+// records of a [Session] needs. The event is of the kernel's dummy type, because no counter of the
+// kernel makes the samples.
 func Head() *perfdata.Head {
 	a := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_DUMMY, Sample: 1,

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// checkMachine returns an error if a program is for a processor that this system has, but that
-// cannot be simulated. There is none if the program cannot be read.
+// checkMachine returns an error if the program in a file has code that this system can execute but
+// the simulation cannot, such as 32-bit Arm code. It returns nil if the file cannot be read.
 func checkMachine(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -22,14 +22,15 @@ type mapping struct {
 	file     fileID
 }
 
-// A fileID identifies the content of a file with code. It is empty if that is unknown.
+// A fileID identifies the content of a file with code. It is the zero value if the content cannot
+// be identified.
 type fileID struct {
 	path, inode   string // inode and device as in /proc/PID/maps
 	changed, size int64
 }
 
-// fileOf returns the identity of a file that a process has mapped. If the file is replaced, the
-// inode changes. If it is written again, the time changes.
+// fileOf returns the fileID of a file that a process has mapped. If the file is replaced, its inode
+// changes. If its content is overwritten, its modification time changes.
 func fileOf(pid int, path, inode string) fileID {
 	var s unix.Stat_t
 	if unix.Stat(procPath(pid, "root"+path), &s) != nil {
@@ -42,9 +43,9 @@ func fileOf(pid int, path, inode string) fileID {
 // Bursts do not record their code, because nobody compiles them with the program's profile.
 var runTime = pattern.Of(`^(ld|ld-linux.*|ld-musl.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libnsl|libcrypt|libgcc_s|libstdc\+\+|libc\+\+|libc\+\+abi|libunwind|libatomic|libgomp|libquadmath|libasan|libtsan|libubsan)(-[0-9.]+)?\.so(\.[0-9.]+)?$`)
 
-// isRecorded reports whether bursts record the code of a mapped file. They record neither code of
-// the kernel, whose name is in brackets, nor memory without a name, which holds code that was
-// generated at run time.
+// isRecorded reports whether bursts record the code of a mapped file with the given path. They do
+// not record code of the C library, of the kernel, whose name is in brackets, or memory without a
+// name, which holds code that was generated at run time.
 func isRecorded(path string) bool {
 	path = strings.TrimSuffix(path, " (deleted)")
 	return filepath.IsAbs(path) && !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "//anon") && !runTime().MatchString(filepath.Base(path))
@@ -66,7 +67,8 @@ type mapsFields [5]string
 func (f *mapsFields) permissions() string { return f[1] }
 func (f *mapsFields) inode() string       { return f[3] + " " + f[4] }
 
-// parseMapping also reads memory that is not executable. It returns false if it has no name.
+// parseMapping reads a line of /proc/PID/maps like ParseMapping, but also lines about memory that
+// is not executable. It returns false for memory without a name.
 func parseMapping(line string) (m perfdata.Mmap, fields mapsFields, ok bool) {
 	rest := line
 	for i := range fields {

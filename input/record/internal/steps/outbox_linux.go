@@ -32,7 +32,8 @@ func newOutbox(to io.Writer) *outbox {
 	return o
 }
 
-// Write adds whole records. It never blocks, and never fails.
+// Write adds records to the outbox. b consists of whole records. Write never blocks, and never
+// fails.
 func (o *outbox) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -47,7 +48,8 @@ func (o *outbox) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// isFull reports whether bursts should wait until records have been written.
+// isFull reports whether more than outboxPause bytes wait to be written. The tracer starts no burst
+// then.
 func (o *outbox) isFull() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

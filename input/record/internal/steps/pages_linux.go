@@ -51,7 +51,8 @@ func (c *pageCache) trim(instructions *int) {
 	}
 }
 
-// of returns the page at an address of a process, in a mapping that does not change.
+// of returns the page at an address of a process, from the cache if possible. The page belongs to
+// the mapping m, whose content does not change. read reads the memory of the process.
 func (c *pageCache) of(p *process, m *mapping, address uint64, read func(addresses []uint64, to [][]byte) int) *simulate.Page {
 	key, now := pageOf{p, address}, clock()
 	known, ok := c.pages[key]

@@ -30,7 +30,8 @@ func statusField(pid int, name string) string {
 // isFiltered reports whether a thread has a seccomp filter, which may allow few system calls.
 func isFiltered(tid int) bool { return statusField(tid, "Seccomp") == "2" }
 
-// An activity describes what a thread does when its file stat in /proc is read.
+// An activity says whether a thread executes or waits for a processor, and on which processor it
+// executed last. It comes from the file /proc/PID/task/TID/stat.
 type activity struct {
 	running bool // it executes, or waits for a processor
 	cpu     int  // processor on which it executed last
@@ -43,7 +44,7 @@ func openStat(pid, tid int) *os.File {
 	return f
 }
 
-// readActivity reads the activity of a thread from its open file stat.
+// readActivity reads the activity of a thread from its open file stat in /proc.
 func readActivity(stat *os.File) (a activity) {
 	var buffer [4096]byte
 	n, err := unix.Pread(int(stat.Fd()), buffer[:], 0)
@@ -59,7 +60,7 @@ func readActivity(stat *os.File) (a activity) {
 	return a
 }
 
-// threadsOf returns the threads of a process.
+// threadsOf returns the IDs of a process's threads.
 func threadsOf(pid int) ([]int, error) {
 	list, err := Numbers(procPath(pid, "task"))
 	if err == nil && len(list) == 0 {

@@ -24,7 +24,7 @@ func (r *registers) read(tid int) bool {
 	return ptrace(unix.PTRACE_GETREGS, tid, 0, uintptr(unsafe.Pointer(&r.PtraceRegs))) == nil
 }
 
-// ip returns the address of the next instruction.
+// ip returns the address of the stopped thread's next instruction.
 func (r *registers) ip() uint64 { return r.Rip }
 
 // Results of a system call that a stop has interrupted. The kernel starts the call again, or makes
@@ -45,9 +45,10 @@ func (r *registers) systemCall(*processor) (ended, restarted bool) {
 // keepsCalls reports whether keepCall works on this architecture.
 const keepsCalls = true
 
-// keepCall makes the kernel repeat an interrupted call of a stopped thread by the number of the
-// call, if the thread has a seccomp filter: a filter that allows nanosleep may kill the thread for
-// restart_syscall. The call then waits for its whole time again.
+// keepCall changes how the kernel continues a system call of a stopped thread that the stop has
+// interrupted, if the thread has a seccomp filter: the kernel repeats the call itself instead of
+// calling restart_syscall. A filter that allows nanosleep may kill the thread for restart_syscall.
+// A repeated call waits for its whole time again.
 func keepCall(tid int) {
 	var r registers
 	if !r.read(tid) || int64(r.Orig_rax) < 0 || -int64(r.Rax) != restartBlock || !isFiltered(tid) {

@@ -43,7 +43,7 @@ func (r *registers) read(tid int) bool {
 	return readSet(tid, setGeneral, unsafe.Pointer(&r.PtraceRegs), size) == size
 }
 
-// ip returns the address of the next instruction.
+// ip returns the address of the stopped thread's next instruction.
 func (r *registers) ip() uint64 { return r.Pc }
 
 // systemCall reports whether a thread was stopped at the end of a system call, and whether the
@@ -72,8 +72,8 @@ const keepsCalls = false
 func keepCall(int) {}
 
 // endsFault reports whether a thread may have been stopped at the end of a page fault. The
-// registers do not show that, but the next instruction uses a page of zeros if the kernel has just
-// made one.
+// registers do not show that. But if the kernel has just created the missing page, the page
+// contains zeros only and the thread's next instruction accesses it.
 func (r *registers) endsFault(c *processor) bool { return c.TouchesZeros() }
 
 // otherRegisters is a buffer for registers of a thread that type registers does not contain: vector

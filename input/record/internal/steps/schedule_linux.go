@@ -4,10 +4,11 @@ import "math/rand/v2"
 
 // A schedule decides when the next burst starts. All times are in nanoseconds.
 //
-// At a moment the tracer looks for a running thread. If it finds one, it starts a burst. Moments
-// are a Poisson process: the time to the next one does not depend on what the program does, so all
-// code is sampled in proportion to its time. The mean distance follows from the cost of a burst and
-// from the budget, which is a share of the time in which at least one thread ran.
+// At random times, called moments, the tracer looks for a running thread. If it finds one, it
+// starts a burst. Moments are a Poisson process: the time to the next one does not depend on what
+// the program does, so all code is sampled in proportion to its time. The mean distance of moments
+// follows from the cost of a burst and from the budget, which is a share of the time in which at
+// least one thread ran.
 type schedule struct {
 	overhead float64 // share of the running time that stops may take
 	random   *rand.Rand
@@ -49,16 +50,18 @@ func newSchedule(overhead float64, random *rand.Rand, now int64) schedule {
 	return s
 }
 
-// add charges the cost of a burst to the budget, in nanoseconds, and plans the next moment.
+// add charges the cost of a burst, in nanoseconds, to the budget, and chooses the time of the next
+// moment. A moment is a time at which the tracer looks for a running thread.
 func (s *schedule) add(now int64, cost float64) {
 	s.spent += cost
 	s.cost += costShare * (cost - s.cost)
 	s.ran(now, 1)
 }
 
-// miss plans the next moment after a moment without a burst, although a thread ran. Either the
-// thread could not be stopped, or the moment was skipped at random because fewer threads ran than
-// at other moments. Such skipping gives each running thread the same number of bursts.
+// miss chooses the time at which the tracer next looks for a running thread, after a time at which
+// it found one but recorded no burst. Either the thread could not be stopped, or the burst was
+// skipped at random because fewer threads ran than at other times. Such skipping gives each running
+// thread the same number of bursts.
 func (s *schedule) miss(now int64) { s.ran(now, 0) }
 
 func (s *schedule) ran(now int64, hit float64) {
@@ -67,11 +70,12 @@ func (s *schedule) ran(now int64, hit float64) {
 	s.plan(now)
 }
 
-// charge charges the cost of a stop outside of bursts to the budget, in nanoseconds.
+// charge charges to the budget the cost, in nanoseconds, of stopping a thread for another reason
+// than a burst, for example a signal.
 func (s *schedule) charge(cost float64) { s.other += cost }
 
-// plan chooses the time of the next moment at random. The mean distance follows from the cost of a
-// burst and the budget.
+// plan chooses at random the next time at which the tracer looks for a running thread. The mean
+// distance follows from the cost of a burst and the budget.
 func (s *schedule) plan(now int64) {
 	s.last = now
 	mean := s.cost / s.overhead * max(minHits, s.hits)

@@ -21,7 +21,7 @@ type slotCache map[fileID]*slotTable
 // maxSlotTables limits the number of tables in the cache. Each takes some kilobytes.
 const maxSlotTables = 1000
 
-// of returns the slot table of the file that a mapping contains. The table is empty if the file
+// of returns the slot table of the file to which a mapping belongs. The table is empty if the file
 // cannot be read.
 func (c slotCache) of(m *mapping) *slotTable {
 	if t := c[m.file]; t != nil {
@@ -38,8 +38,9 @@ func (c slotCache) of(m *mapping) *slotTable {
 	return t
 }
 
-// name returns the name of the function whose address is in a slot, "" if the table does not
-// contain the slot.
+// name returns the name of the C library function whose address is in a slot, an entry of a file's
+// table of function addresses. slot is the address of the entry in the process that has the mapping
+// m. name returns "" if the slotTable does not contain the slot.
 func (t *slotTable) name(m *mapping, slot uint64) string {
 	for _, s := range t.segments {
 		if m.Executable && m.PageOffset+m.Length > s.Off && m.PageOffset < s.Off+s.Filesz {
@@ -85,8 +86,9 @@ func readSlots(path string) *slotTable {
 	return t
 }
 
-// relocationKinds are the kinds of relocations that fill a slot: with the address of a function,
-// with that of any symbol, or with the result of a function that selects a variant.
+// relocationKinds are the kinds of relocations that fill an entry of a table of function addresses:
+// with the address of a function, with the address of any symbol, or with the result of a function
+// that selects a variant for the processor.
 type relocationKinds struct{ slot, symbol, resolver uint32 }
 
 // relocations contains, for each machine, the kinds of relocations that fill a slot.
@@ -95,7 +97,9 @@ var relocations = map[elf.Machine]relocationKinds{
 	elf.EM_AARCH64: {uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_IRELATIVE)},
 }
 
-// addRelocations adds the slots that the relocations in a section fill.
+// addRelocations adds the slots, the entries of tables of function addresses, that the relocations
+// in section s of the file f fill. dynamic are the dynamic symbols of the file. resolvers has the
+// names of functions that select a variant, by address.
 func (t *slotTable) addRelocations(f *elf.File, s *elf.Section, kinds relocationKinds, dynamic []elf.Symbol, resolvers map[uint64]string) {
 	data, err := s.Data()
 	const size = 24 // address, type and symbol, addend

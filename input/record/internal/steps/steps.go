@@ -45,7 +45,7 @@ const (
 	DefaultLength = 3000
 )
 
-// A Config says how to record.
+// A Config contains the settings of a recording.
 type Config struct {
 	Overhead float64 // share of the running time, between 0 and 1; 0 means DefaultOverhead
 	Length   int     // of a burst, in the unit of DefaultLength; 0 means DefaultLength

@@ -24,8 +24,8 @@ func ptrace(request, tid int, addr, data uintptr) error {
 	return nil
 }
 
-// readMemory reads pieces of the memory of a process, at most maxPieces. It returns the number of
-// bytes read.
+// readMemory copies parts of the memory of a process, one at each address, into the buffers to. The
+// number of parts is at most maxPieces. It returns the number of bytes read.
 func readMemory(pid int, addresses []uint64, to [][]byte) int {
 	var local [maxPieces]unix.Iovec
 	var remote [maxPieces]unix.RemoteIovec
@@ -45,7 +45,8 @@ func readMemory(pid int, addresses []uint64, to [][]byte) int {
 
 const maxPieces = 32
 
-// wait waits for any traced thread. It returns EINTR when [alarm] or a wake-up interrupts it.
+// wait waits for an event of any traced thread. It returns EINTR when the timer [alarm] or the
+// signal wakeSignal interrupts it.
 func wait(flags int) (tid int, status unix.WaitStatus, err error) {
 	var s uint32
 	id, _, errno := syscall.Syscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&s)), uintptr(unix.WALL|flags), 0, 0, 0)

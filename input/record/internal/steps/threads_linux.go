@@ -18,7 +18,7 @@ import (
 // nanoseconds.
 const eventCost = 25_000
 
-// A thread is a thread that the tracer traces.
+// A thread is the tracer's state for one thread of a traced process.
 type thread struct {
 	tid       int
 	process   *process
@@ -30,7 +30,7 @@ type thread struct {
 	missed    uint64   // moments at which it ran and was not stopped, before its first sample
 }
 
-// A process is a process whose threads the tracer traces.
+// A process is the tracer's state for one process whose threads it traces.
 type process struct {
 	pid      int
 	ready    bool // false for a launcher that has not executed the program
@@ -42,7 +42,7 @@ type process struct {
 	known    map[known]bool
 }
 
-// A known identifies a mapping of a process that was already written to the recording.
+// A known identifies a mapping of a process about which the recording has a record already.
 type known struct {
 	start, length, offset uint64
 	path                  string
@@ -63,7 +63,7 @@ func (t *tracer) add(pid, tid int) *thread {
 	return th
 }
 
-// remove forgets a thread that has ended.
+// remove removes a thread that has ended from the traced threads.
 func (t *tracer) remove(th *thread) {
 	delete(t.threads, th.tid)
 	t.closeFile(th)
@@ -79,7 +79,8 @@ func (t *tracer) remove(th *thread) {
 	}
 }
 
-// forgetAll removes all threads, after the kernel has reported that this process traces none.
+// forgetAll removes all threads from the tracer's state, after the kernel has reported that this
+// process traces none.
 func (t *tracer) forgetAll() {
 	for _, th := range t.order {
 		t.closeFile(th)
@@ -91,7 +92,7 @@ func (t *tracer) forgetAll() {
 // opened for each read.
 const maxOpen = 200
 
-// activity reads the activity of a thread at this moment.
+// activity reads from /proc whether a thread executes at this time, and on which processor.
 func (t *tracer) activity(th *thread) activity {
 	if th.stat == nil {
 		if th.stat = openStat(th.process.pid, th.tid); th.stat == nil {
@@ -104,7 +105,7 @@ func (t *tracer) activity(th *thread) activity {
 	return readActivity(th.stat)
 }
 
-// closeFile closes the file of a thread if it is open.
+// closeFile closes the file in /proc from which the activity of a thread is read, if it is open.
 func (t *tracer) closeFile(th *thread) {
 	if th.stat != nil {
 		_ = th.stat.Close()
@@ -117,8 +118,8 @@ func (t *tracer) closeFile(th *thread) {
 // such as a mapping whose path has more than 64 KiB.
 func (t *tracer) emit(r perfdata.Record) { _ = t.writer.Write(r) }
 
-// event handles a change of a thread that wait has returned, such as its end, a signal or a new
-// child. It lets a stopped thread continue.
+// event handles an event of a thread that wait has returned, such as the thread's end, a signal or
+// a new child process. It lets a stopped thread continue.
 func (t *tracer) event(tid int, status unix.WaitStatus) {
 	th := t.threads[tid]
 	if status.Exited() || status.Signaled() {
@@ -158,7 +159,7 @@ func (t *tracer) event(tid int, status unix.WaitStatus) {
 	t.release(th, signal)
 }
 
-// release lets a thread run, and delivers a signal to it.
+// release lets a stopped thread run. signal is the signal that it delivers to the thread, or 0.
 func (t *tracer) release(th *thread, signal int) {
 	keepCall(th.tid)
 	_ = ptrace(unix.PTRACE_CONT, th.tid, 0, uintptr(signal)) // it fails if the thread was killed meanwhile
@@ -174,7 +175,8 @@ func message(th *thread) int {
 	return int(id)
 }
 
-// forked handles the event that a thread has started another thread or a process.
+// forked handles the event that the thread parent has started another thread or a process. cause
+// says which of the two.
 func (t *tracer) forked(parent *thread, cause int) {
 	tid := message(parent)
 	if tid == 0 {
@@ -207,8 +209,9 @@ func (t *tracer) forked(parent *thread, cause int) {
 	}
 }
 
-// executed handles execve: all other threads of the process have ended without an event, and the
-// thread has got the ID of the process.
+// executed handles the event that a thread has executed another program by execve. All other
+// threads of the process have then ended without an event, and the thread has the ID of the
+// process.
 func (t *tracer) executed(th *thread) {
 	p := th.process
 	for _, other := range slices.Clone(t.order) {
@@ -225,7 +228,8 @@ func (t *tracer) executed(th *thread) {
 	t.name(th, true)
 }
 
-// name writes a record with the name of a thread.
+// name writes a record with the name of a thread to the recording. exec is set if the name is that
+// of a program which the thread has just executed.
 func (t *tracer) name(th *thread, exec bool) {
 	if name, err := readProc(th.process.pid, "task/"+strconv.Itoa(th.tid)+"/comm"); err == nil {
 		t.emit(&perfdata.Comm{
@@ -255,7 +259,8 @@ const (
 	mapsAge   = int64(50 * time.Millisecond)
 )
 
-// refresh reads the mappings of a process, and writes records of new ones.
+// refresh reads the mappings of a process again, and writes records of those that are new to the
+// recording.
 func (t *tracer) refresh(p *process) {
 	before := clock()
 	list, err := readMaps(p.pid)

@@ -26,8 +26,9 @@ import (
 // tracer.
 var helperReady bool
 
-// RunHelper makes this process a tracer or a launcher if it was started as one. Then it does not
-// return. Otherwise [Start] works from now on.
+// RunHelper checks whether this process was started by [Start] as a tracer, or by [Session.Launch]
+// as the launcher of a command. If so, it does that work and does not return. Otherwise it returns
+// at once, and Start works from then on. A program has to call it first in main.
 func RunHelper() {
 	helperReady = true
 	if len(os.Args) == 0 || os.Args[0] != tracerName && os.Args[0] != launcherName {
@@ -43,7 +44,8 @@ func RunHelper() {
 	os.Exit(runTracer(os.NewFile(3, "control"), os.NewFile(4, "records"), os.NewFile(5, "status")))
 }
 
-// A tracer traces processes. All its methods run on one thread, which ptrace demands.
+// A tracer traces processes by ptrace, and records bursts of their threads. All its methods run on
+// one thread, because ptrace demands that.
 type tracer struct {
 	config     Config
 	stats      Stats
@@ -105,7 +107,8 @@ func runTracer(control, records, status *os.File) int {
 	return 0
 }
 
-// report writes two records: how many records were dropped, and the statistics of the tracer.
+// report writes the last two records of a recording: how many records were dropped, and the
+// statistics of the tracer.
 func (t *tracer) report() {
 	s := &t.stats
 	s.Budget = time.Duration(t.config.Overhead * t.schedule.busy)
@@ -132,8 +135,8 @@ func protect() {
 	avoidOOM()
 }
 
-// prepare sets up the signal and the timer that interrupt this thread's waits, the schedule and the
-// writer.
+// prepare sets up a tracer before its first request: the signal and the timer that interrupt its
+// waits, the schedule of bursts, and the writer of records.
 func (t *tracer) prepare() (err error) {
 	signal.Notify(make(chan os.Signal, 1), wakeSignal)
 	if err := makeInterrupting(int(wakeSignal)); err != nil {
@@ -173,8 +176,8 @@ func (t *tracer) receive(requests *json.Decoder) {
 	}
 }
 
-// serve handles requests and events until all processes have ended, or the caller has closed the
-// control pipe.
+// serve handles requests of the caller and events of traced threads, until all processes have
+// ended, or the caller has closed the control pipe.
 func (t *tracer) serve() error {
 	for !t.stopping.Load() {
 		if len(t.threads) == 0 && t.attached {
@@ -208,8 +211,9 @@ const heapLimit = 32 << 20
 // memoryLimit is the memory in bytes at which Go's runtime collects garbage even during a burst.
 const memoryLimit = 8 * heapLimit
 
-// collect collects garbage if there is much of it. The collector does not run by itself, because it
-// would stop the tracer in a burst, for as long as other programs take its processors.
+// collect runs Go's garbage collector if the heap is larger than heapLimit. The collector does not
+// run by itself, because it would delay the tracer during a burst for as long as other programs use
+// its processors.
 func (t *tracer) collect() {
 	if t.moments++; t.moments%100 != 0 {
 		return
@@ -229,7 +233,8 @@ func (t *tracer) handle(r request) error {
 	return t.attach(r)
 }
 
-// waitOnce handles one event. It returns without one if a burst is due or a request has arrived.
+// waitOnce waits for one event of a traced thread and handles it. It returns without an event if
+// the time of a burst has come or a request has arrived.
 func (t *tracer) waitOnce() error {
 	t.alarm.set(max(1, t.schedule.next-clock()))
 	tid, status, err := wait(0)
@@ -244,8 +249,9 @@ func (t *tracer) waitOnce() error {
 	return nil
 }
 
-// flush writes out the records, and meanwhile serves the threads that are still traced. They are
-// detached when this process ends.
+// flush writes the records that wait in the outbox. Meanwhile it handles the events of the threads
+// that are still traced, so that they can run. The kernel detaches these threads when this process
+// ends.
 func (t *tracer) flush() {
 	t.out.close()
 	t.schedule.next = clock()
@@ -296,7 +302,7 @@ func (t *tracer) attach(r request) error {
 	return nil
 }
 
-// begin starts to record the processes that are attached already.
+// begin starts to record the processes to which the tracer is attached.
 func (t *tracer) begin() {
 	t.schedule = newSchedule(t.config.Overhead, t.random, clock())
 	for _, p := range t.processes {

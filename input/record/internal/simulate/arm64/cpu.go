@@ -76,8 +76,9 @@ func (c *CPU) Restart() { c.Work, c.executed = 0, 0 }
 // Elapsed returns the number of instructions since Restart.
 func (c *CPU) Elapsed() int { return c.executed }
 
-// Addresses appends the values of the registers. Most are addresses of memory that the next
-// instructions use.
+// Addresses appends the values of the general registers and of the stack pointer to to. Most are
+// addresses of memory that the next instructions use, so [simulate.Memory.ReadAhead] copies that
+// memory.
 func (c *CPU) Addresses(to []uint64) []uint64 {
 	return append(append(to, c.SP), c.X[:zeroOrStack]...)
 }
@@ -95,7 +96,8 @@ func (c *CPU) set(n, v uint64) {
 	}
 }
 
-// base returns a general register or the stack pointer.
+// base returns the value of a register that holds an address: a general register, or the stack
+// pointer for number 31.
 func (c *CPU) base(n uint64) uint64 {
 	if n == zeroOrStack {
 		return c.SP
@@ -103,8 +105,9 @@ func (c *CPU) base(n uint64) uint64 {
 	return c.X[n]
 }
 
-// setBase changes a general register or the stack pointer, to a value that does not depend on
-// memory that the instruction has loaded.
+// setBase sets register n to v: a general register, or the stack pointer for number 31. Unlike set,
+// it does not fail if the instruction has used unknown data, because an address does not depend on
+// the data that is loaded from it.
 func (c *CPU) setBase(n, v uint64) {
 	if n == zeroOrStack {
 		c.SP = v
@@ -183,8 +186,10 @@ func (c *CPU) storeVector(address uint64, size int, v Vector) {
 	}
 }
 
-// Call does what a function of the C library does, and returns from it. The CPU is at the entry of
-// the function. Call returns false if it does not know the function, or cannot read its operands.
+// Call performs a function of the C library, such as memcpy, in place of simulating its
+// instructions: it reads the arguments from the registers, sets the result, and continues at the
+// return address. The CPU must be at the first instruction of the function with this name. Call
+// returns false if it does not know the function, or cannot read its operands.
 func (c *CPU) Call(name string) bool {
 	if f := simulate.Number(name); f != nil {
 		c.tainted = false

@@ -25,10 +25,12 @@ func (i *Instruction) EntersKernel() bool { return i.word&0xffe0001f == 0xd40000
 // A word is an encoded instruction.
 type word uint32
 
-// field returns a field of the instruction: its lowest bit is low, and it has bits bits.
+// field returns a field of an encoded instruction. low is the number of the field's lowest bit, and
+// bits is the width of the field.
 func (w word) field(low, bits int) uint64 { return uint64(w>>low) & (1<<bits - 1) }
 
-// signed returns a field of the instruction, extended with its sign to 64 bits.
+// signed returns a field of an encoded instruction, extended with its sign to 64 bits. low is the
+// number of the field's lowest bit, and bits is the width of the field.
 func (w word) signed(low, bits int) uint64 { return extend(w.field(low, bits), bits) }
 
 func (w word) bit(n int) bool { return w>>n&1 != 0 }
@@ -50,10 +52,12 @@ func (w word) width() int {
 	return 32
 }
 
-// cut truncates a number to the width of the instruction's general registers.
+// cut truncates a number to the width of the general registers that the instruction uses, 32 or 64
+// bits.
 func (w word) cut(v uint64) uint64 { return v & mask(w.width()) }
 
-// mask returns a number whose lowest bits are 1. Their number is 1 to 64.
+// mask returns a number whose lowest bits are 1 and whose other bits are 0. bits is the number of
+// ones, 1 to 64.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
 // extend extends a number of some bits with its sign to 64 bits.
@@ -68,7 +72,8 @@ type pattern struct {
 	mask, value word
 }
 
-// compile computes mask and value, by which a pattern is compared with instructions, from its text.
+// compile computes the mask and the value of a pattern from its text. An encoded instruction
+// matches the pattern if its bits under the mask equal the value.
 func (p *pattern) compile() {
 	for _, digit := range strings.ReplaceAll(p.text, " ", "") {
 		p.mask, p.value = p.mask<<1, p.value<<1
@@ -102,8 +107,8 @@ var classes = sync.OnceValue(func() *[16][]pattern {
 	return classes
 })
 
-// operation returns the method that executes an instruction, nil if it is unknown: that of the
-// first pattern that matches.
+// operation returns the method that executes an encoded instruction. This is the method of the
+// first pattern that matches the instruction. It returns nil if no pattern matches.
 func operation(w word) func(*CPU, word) {
 	for _, p := range classes()[w.field(25, 4)] {
 		if (w^p.value)&p.mask == 0 {
@@ -113,8 +118,9 @@ func operation(w word) func(*CPU, word) {
 	return nil
 }
 
-// Decode decodes the next instruction. It returns nil if there is none. The result is valid until
-// the next call. Instructions of a [simulate.Page] are decoded once.
+// Decode decodes the next instruction. It returns nil if the memory there cannot be read, or if the
+// address is not a multiple of 4. The result is valid until the next call. Instructions on a
+// [simulate.Page] are decoded once and kept there.
 func (c *CPU) Decode() *Instruction {
 	p := c.Memory.Unchanging(c.IP)
 	if i, _ := p.Instruction(c.IP).(*Instruction); i != nil {
@@ -155,9 +161,10 @@ func (c *CPU) Execute(i *Instruction) bool {
 	return true
 }
 
-// Slot returns the address of the table entry from which an instruction that Decode has returned
-// gets its target, 0 if there is none. A procedure linkage table ends with br x17, and has the
-// address of the entry in x16 then, because the dynamic linker needs it there.
+// Slot returns the address of the table entry from which a jump in a procedure linkage table has
+// got its target, 0 for any other instruction. Decode has returned the instruction i. A procedure
+// linkage table jumps with br x17, and then has the address of the entry in x16, because the
+// dynamic linker needs it there.
 func (c *CPU) Slot(i *Instruction) uint64 {
 	const slot, target = 16, 17
 	if i.word&^0x800 == 0xd61f0000|target<<5 || i.word == 0xd71f0800|target<<5|slot {
@@ -166,8 +173,8 @@ func (c *CPU) Slot(i *Instruction) uint64 {
 	return 0
 }
 
-// TouchesZeros reports whether the next instruction uses a page of memory that has zeros only, as
-// it has when the kernel has just made it.
+// TouchesZeros reports whether the next instruction accesses a page of memory that contains only
+// zeros. The kernel creates such pages when it handles a page fault.
 func (c *CPU) TouchesZeros() bool {
 	i := c.Decode()
 	return i != nil && i.word.usesMemory() && c.Memory.HasZeros(untag(c.address(i.word)))

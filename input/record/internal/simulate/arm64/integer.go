@@ -46,7 +46,8 @@ func (c *CPU) adr(w word) {
 	c.set(w.rd(), at+by)
 }
 
-// add returns the sum of two numbers and a carry, and the flags of this sum.
+// add returns a + b + in, where in is a carry of 0 or 1, and the flags that an addition of the
+// instruction's width sets.
 func (w word) add(a, b, in uint64) (sum, flags uint64) {
 	width := w.width()
 	a, b = w.cut(a), w.cut(b)
@@ -61,7 +62,7 @@ func (w word) add(a, b, in uint64) (sum, flags uint64) {
 	return w.cut(sum), flags
 }
 
-// flagsOf returns the flags N and Z, which depend on the result alone.
+// flagsOf returns the flags N (negative) and Z (zero) of the result v of an instruction.
 func (w word) flagsOf(v uint64) (flags uint64) {
 	if w.cut(v) == 0 {
 		flags |= zero
@@ -69,8 +70,8 @@ func (w word) flagsOf(v uint64) (flags uint64) {
 	return flags | v>>(w.width()-1)&1*negative
 }
 
-// addOrSubtract executes ADD, ADDS, SUB and SUBS. Those that set no flags have the stack pointer as
-// the result in some forms.
+// addOrSubtract executes ADD, ADDS, SUB and SUBS with the operands a and b. If stack is set,
+// register 31 of an ADD or SUB is the stack pointer, and otherwise the zero register.
 func (c *CPU) addOrSubtract(w word, a, b uint64, stack bool) {
 	in := uint64(0)
 	if w.bit(30) {
@@ -123,7 +124,8 @@ func (w word) extended(v uint64) uint64 {
 	return v & mask(size)
 }
 
-// shift shifts a number to the left or right, or rotates it.
+// shift shifts v to the left or right by n bits, or rotates it. kind is the number of the operation
+// in the instruction's shift field.
 func (w word) shift(kind, v uint64, n int) uint64 {
 	width := w.width()
 	v = w.cut(v)
@@ -157,7 +159,8 @@ func (c *CPU) addCarry(w word) {
 	c.set(w.rd(), sum)
 }
 
-// logical executes AND, ORR, EOR and ANDS.
+// logical executes AND, ORR, EOR and ANDS with the operands a and b. set writes the result of the
+// first three to register n.
 func (c *CPU) logical(w word, a, b uint64, set func(n, v uint64)) {
 	v := [...]uint64{a & b, a | b, a ^ b, a & b}[w.field(29, 2)]
 	if v = w.cut(v); w.field(29, 2) == 3 {
@@ -309,7 +312,8 @@ func (c *CPU) divide(w word) {
 	c.set(w.rd(), w.cut(v))
 }
 
-// checksum executes CRC32 and CRC32C. Unlike Go's functions, they do not invert the initial value.
+// checksum executes CRC32 and CRC32C. Unlike the functions of Go's package hash/crc32, these
+// instructions do not invert the initial value.
 func (c *CPU) checksum(w word) {
 	size := 1 << w.field(10, 2)
 	if w.wide() != (size == 8) {

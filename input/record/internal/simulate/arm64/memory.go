@@ -254,7 +254,8 @@ func (c *CPU) compareSwapPair(w word) {
 	c.set(w.rm()+1, b)
 }
 
-// atomic executes LDADD and its relatives, and SWP.
+// atomic executes SWP, LDADD, and the other instructions that load a number, combine it with a
+// register and store the result.
 func (c *CPU) atomic(w word) {
 	address, size := c.base(w.rn()), w.size()
 	old, by := c.load(address, size), c.X[w.rm()]&mask(8*size)

@@ -67,8 +67,9 @@ func (f format) isNaN(bits uint64) bool {
 // signals reports whether a number is a signaling NaN.
 func (f format) signals(bits uint64) bool { return f.isNaN(bits) && bits&f.quiet() == 0 }
 
-// nan returns the NaN that an operation has as its result if one of its operands is a NaN: the
-// first signaling operand, or else the first NaN.
+// nan returns the bits of the NaN that an operation has as its result if one of its operands is a
+// NaN: the first signaling NaN, or else the first quiet NaN. It returns false if no operand is a
+// NaN.
 func (f format) nan(operands ...uint64) (uint64, bool) {
 	for _, v := range operands {
 		if f.signals(v) {
@@ -135,9 +136,10 @@ var twoOperands = [16]ofTwo{
 	8: func(f format, a, b uint64) uint64 { return f.negate(product(f, a, b)) },
 }
 
-// computes is called by floating-point operations. It marks their result as unknown unless FPCR
-// selects the default mode.
-func (c *CPU) computes() { c.tainted = c.tainted || c.Mode != 0 }
+// checkMode marks the result of the current floating-point instruction as unknown if the program
+// has changed the rounding mode or another setting in the register FPCR. Only the default settings
+// are simulated.
+func (c *CPU) checkMode() { c.tainted = c.tainted || c.Mode != 0 }
 
 func (c *CPU) twoNumbers(w word) {
 	f, of := w.format(), twoOperands[w.field(12, 4)]
@@ -145,14 +147,14 @@ func (c *CPU) twoNumbers(w word) {
 		c.forget(w)
 		return
 	}
-	c.computes()
+	c.checkMode()
 	a, b := c.vector(w.rn())[0], c.vector(w.rm())[0]
 	c.setVector(w.rd(), Vector{of(f, a&f.mask(), b&f.mask())})
 }
 
 func (f format) mask() uint64 { return mask(8 * int(f)) }
 
-// fused returns a*b + s, rounded once.
+// fused returns the bits of a*b + s, rounded once. The operands are given as bits, too.
 func (f format) fused(s, a, b uint64) uint64 {
 	x, y, z := f.number(a), f.number(b), f.number(s)
 	if invalid := math.IsInf(x, 0) && y == 0 || x == 0 && math.IsInf(y, 0); invalid && !f.signals(s) {
@@ -171,8 +173,9 @@ func (f format) fused(s, a, b uint64) uint64 {
 	return f.bits(r)
 }
 
-// roundedSum returns the sum of product, which is an exact product of two single-precision numbers,
-// and s. It is rounded once, while a sum in double precision would be rounded twice.
+// roundedSum returns product + s in single precision, rounded once. product is the exact product of
+// two numbers of single precision. A sum in double precision that is then converted would be
+// rounded twice.
 func roundedSum(product, s float64) float32 {
 	const enough = 640 // bits of the exact sum
 	exact := new(big.Float).SetPrec(enough).SetFloat64(product)
@@ -188,7 +191,7 @@ func (c *CPU) threeNumbers(w word) {
 		c.forget(w)
 		return
 	}
-	c.computes()
+	c.checkMode()
 	m := f.mask()
 	s, a, b := c.vector(w.ra())[0]&m, c.vector(w.rn())[0]&m, c.vector(w.rm())[0]&m
 	minusSum, minusProduct := w.bit(21), w.bit(15) != w.bit(21)
@@ -205,7 +208,8 @@ func (c *CPU) threeNumbers(w word) {
 // rounds ties away from zero.
 var roundings = [5]func(float64) float64{math.RoundToEven, math.Ceil, math.Floor, math.Trunc, math.Round}
 
-// round rounds a number to an integer with the function how.
+// round rounds the number with the bits v to an integer with the function how, such as math.Floor,
+// and returns the bits of the result.
 func (f format) round(v uint64, how func(float64) float64) uint64 {
 	if r, ok := f.nan(v); ok {
 		return r
@@ -213,12 +217,13 @@ func (f format) round(v uint64, how func(float64) float64) uint64 {
 	return f.bits(how(f.number(v)))
 }
 
-// root returns the square root of a number, rounded to the format.
+// root returns the bits of the square root of the number with the bits v, rounded to the format.
 func (f format) root(v uint64) uint64 {
 	return rounded(func(a, _ float64) float64 { return math.Sqrt(a) })(f, v, 0)
 }
 
-// convert converts a number to another format.
+// convert converts the number with the bits v from format f to another format, and returns the bits
+// of the result.
 func (f format) convert(v uint64, to format) uint64 {
 	if r, ok := f.nan(v); ok {
 		if v = r; to == double {
@@ -234,7 +239,7 @@ func (c *CPU) oneNumber(w word) {
 	f, opcode := w.format(), w.field(15, 6)
 	v := c.vector(w.rn())[0] & f.mask()
 	if opcode > 2 {
-		c.computes()
+		c.checkMode()
 	}
 	switch {
 	case f == 0:
@@ -262,7 +267,7 @@ func (c *CPU) oneNumber(w word) {
 	c.setVector(w.rd(), Vector{v})
 }
 
-// compared returns the flags that a comparison of two numbers sets.
+// compared returns the flags that a comparison of the numbers with the bits a and b sets.
 func (f format) compared(a, b uint64) uint64 {
 	x, y := f.number(a), f.number(b)
 	switch {
@@ -277,7 +282,7 @@ func (f format) compared(a, b uint64) uint64 {
 }
 
 func (c *CPU) compareNumbers(w word) {
-	c.computes()
+	c.checkMode()
 	f, b := w.format(), uint64(0)
 	a := c.vector(w.rn())[0]
 	if withZero := w.bit(3); !withZero {
@@ -291,7 +296,7 @@ func (c *CPU) compareNumbersIf(w word) {
 		c.setFlags(w.field(0, 4) * overflow)
 		return
 	}
-	c.computes()
+	c.checkMode()
 	a, b := c.vector(w.rn())[0], c.vector(w.rm())[0]
 	c.setFlags(w.format().compared(a, b))
 }
@@ -365,7 +370,8 @@ func integer(v float64, bits int, isUnsigned bool) uint64 {
 	return uint64(int64(v)) & mask(bits)
 }
 
-// fraction returns the number of bits after the binary point of a fixed-point number.
+// fraction returns the number of bits after the binary point of the fixed-point number that a
+// conversion instruction reads or writes.
 func (w word) fraction() int {
 	if w.bit(21) {
 		return 0
@@ -373,7 +379,7 @@ func (w word) fraction() int {
 	return 64 - int(w.field(10, 6))
 }
 
-// toInteger executes FCVTNS and its relatives.
+// toInteger executes FCVTNS and the other conversions of a floating-point number to an integer.
 func (c *CPU) toInteger(w word) {
 	how := roundings[w.field(19, 2)]
 	if away := w.field(17, 2) == 2; away {
@@ -383,7 +389,7 @@ func (c *CPU) toInteger(w word) {
 		c.fail()
 		return
 	}
-	c.computes()
+	c.checkMode()
 	v := math.Ldexp(w.format().number(c.vector(w.rn())[0]), w.fraction())
 	c.set(w.rd(), integer(how(v), w.width(), w.bit(16)))
 }
@@ -394,11 +400,12 @@ func (c *CPU) fromInteger(w word) {
 		c.fail()
 		return
 	}
-	c.computes()
+	c.checkMode()
 	c.setVector(w.rd(), Vector{w.format().ofInteger(c.X[w.rn()], w.width(), w.fraction(), w.bit(16))})
 }
 
-// ofInteger converts a fixed-point number. fraction is the number of bits after its binary point.
+// ofInteger converts the fixed-point number v to a floating-point number and returns its bits. v
+// has the given number of bits, of which fraction are after the binary point.
 func (f format) ofInteger(v uint64, bits, fraction int, isUnsigned bool) uint64 {
 	scale := math.Ldexp(1, -fraction)
 	switch v = extend(v, bits); {

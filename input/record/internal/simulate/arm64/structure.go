@@ -48,11 +48,12 @@ func (c *CPU) transferMultiple(w word) {
 	c.indexAfter(w, len(registers)*w.vectorBytes())
 }
 
-// after returns the number of the nth register after the first register of the instruction.
-// Register 0 follows register 31.
+// after returns the number of the nth vector register after the first register of an instruction
+// that loads or stores several. Register 0 follows register 31.
 func (w word) after(n int) uint64 { return (w.rd() + uint64(n)) % 32 }
 
-// transferPart loads or stores an element of a vector.
+// transferPart loads or stores one element of a vector. size is the size of the elements in bytes
+// and element the number of the element. loads is set for a load.
 func (c *CPU) transferPart(v *Vector, address uint64, size, element int, loads bool) {
 	if loads {
 		v.Put(size, element, c.load(address, size))
@@ -74,8 +75,8 @@ func (c *CPU) indexAfter(w word, size int) {
 	c.setBase(w.rn(), c.base(w.rn())+by)
 }
 
-// element returns the size and the number of the element that an instruction transfers. It returns
-// a size of 0 if there is no such instruction.
+// element returns the size in bytes and the number of the vector element that a load or store of
+// one element transfers. It returns a size of 0 if the encoding is not a valid instruction.
 func (w word) element() (size, element int) {
 	index := int(w.field(30, 1)<<3 | w.field(12, 1)<<2 | w.field(10, 2))
 	switch low := w.field(10, 2); w.field(14, 2) {

@@ -28,14 +28,15 @@ func bytesOf(v Vector) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, v[0]), v[1])
 }
 
-// isLowest reports whether an instruction works with the lowest element only.
+// isLowest reports whether a vector instruction works with the lowest element of its vectors only.
 func (w word) isLowest() bool { return w.bit(28) }
 
-// elementSize returns the size in bytes of the elements of most instructions.
+// elementSize returns the size in bytes of a vector's elements, from the field in which most vector
+// instructions encode it.
 func (w word) elementSize() int { return 1 << w.field(22, 2) }
 
-// lanes returns the number of elements of size bytes in the instruction's vectors. It is 0 if there
-// is no such instruction.
+// lanes returns the number of elements that a vector instruction works on, for elements of size
+// bytes. It is 0 if no such instruction exists: a vector of 8 bytes with an element of 8 bytes.
 func (w word) lanes(size int) int {
 	if w.isLowest() {
 		return 1
@@ -51,7 +52,8 @@ func (w word) lanes(size int) int {
 // element is in bytes.
 type lane func(d, a, b uint64, size int) uint64
 
-// ofSigned returns a lane that computes f of the elements as signed numbers.
+// ofSigned returns a lane that computes f of two elements as signed numbers. size is their size in
+// bytes.
 func ofSigned(f func(a, b int64, size int) int64) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		return uint64(f(int64(extend(a, 8*size)), int64(extend(b, 8*size)), size))
@@ -98,8 +100,9 @@ func saturateSum(r, first int64, overflows bool, size int) int64 {
 	return saturate(r, size)
 }
 
-// halved returns a lane that halves the sum or difference of two elements. The sum has one bit more
-// than the elements, but fits into 64 bits: there are no such operations on elements of 8 bytes.
+// halved returns a lane that computes half the sum or difference of two elements. The sum has one
+// bit more than the elements. It still fits into 64 bits, because the processor has no such
+// instruction for elements of 8 bytes.
 func halved(signed bool, minus, round int64) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		if signed {
@@ -109,8 +112,8 @@ func halved(signed bool, minus, round int64) lane {
 	}
 }
 
-// shiftBy returns a lane that shifts an element to the left, or to the right if the count is
-// negative.
+// shiftBy returns a lane that shifts an element of the first operand by the count in the second
+// operand: to the left, or to the right if the count is negative.
 func shiftBy(isSigned bool) lane {
 	return func(_, a, b uint64, size int) uint64 {
 		n := int(int8(b))
@@ -195,8 +198,8 @@ const (
 	usesResult = 1<<15 | 1<<18
 )
 
-// hasThreeSame reports whether threeSame has an instruction with this opcode for elements of size
-// bytes.
+// hasThreeSame reports whether Arm's class "three same", which threeSame executes, has an
+// instruction with this opcode for elements of size bytes.
 func (w word) hasThreeSame(opcode uint64, size int) bool {
 	is := func(set uint64) bool { return set>>opcode&1 != 0 }
 	if w.isLowest() {
@@ -239,13 +242,15 @@ func (c *CPU) logicalVector(w word) {
 	c.eachLane(w, 4, byBits[kind], kind > 4)
 }
 
-// eachLane computes each element of the result from the elements of two vector registers. With
-// accumulates, the operation also gets the old element of the result.
+// eachLane computes each element of the result register by the function of, from the elements at
+// the same place of two vector registers. size is the size of an element in bytes. With
+// accumulates, the function also gets the old element of the result register.
 func (c *CPU) eachLane(w word, size int, of lane, accumulates bool) {
 	c.lanesWith(w, c.vector(w.rm()), size, of, accumulates)
 }
 
-// lanesWith does the same as eachLane with a second operand that is not a register.
+// lanesWith does the same as eachLane, but the second operand is the vector b instead of a
+// register.
 func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 	a, d, r := c.vector(w.rn()), c.V[w.rd()], Vector{}
 	if accumulates {
@@ -257,8 +262,9 @@ func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 	c.setVector(w.rd(), r)
 }
 
-// pairwise computes each element of the result from two neighbours: first those of the first
-// vector, then those of the second.
+// pairwise computes each element of the result by the function of, from two adjacent elements of an
+// operand. The pairs of the first operand give the first half of the result, and those of the
+// second operand give the second half.
 func (c *CPU) pairwise(w word, size int, of lane) {
 	both := [2]Vector{c.vector(w.rn()), c.vector(w.rm())}
 	n := w.lanes(size)

@@ -2,7 +2,8 @@ package arm64
 
 import "math/bits"
 
-// oneLane computes each element of the result from the element at the same place of one vector.
+// oneLane computes each element of the result by the function of, from the element at the same
+// place of one vector register. size is the size of an element in bytes.
 func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
 	v := c.vector(w.rn())
 	var r Vector
@@ -12,7 +13,9 @@ func (c *CPU) oneLane(w word, size int, of func(v uint64, size int) uint64) {
 	c.setVector(w.rd(), r)
 }
 
-// setHalf sets the low half of the result and clears the high half, or sets the high half only.
+// setHalf stores the 64 bits half in the vector register of the result: in the low half, and then
+// it clears the high half, or in the high half, and then it keeps the low half. A bit of the
+// instruction selects which.
 func (c *CPU) setHalf(w word, half uint64) {
 	v := Vector{half}
 	if w.bit(30) {
@@ -21,8 +24,8 @@ func (c *CPU) setHalf(w word, half uint64) {
 	c.setVector(w.rd(), v)
 }
 
-// signedZero returns a function that compares a signed element with 0. The bits of its result are
-// all 1 if the condition is met, else 0.
+// signedZero returns a function that compares an element, a signed number, with 0. The bits of the
+// function's result are all 1 if holds returns true for the element, else 0.
 func signedZero(holds func(v int64) bool) func(v uint64, size int) uint64 {
 	return func(v uint64, size int) uint64 { return all(holds(int64(extend(v, 8*size)))) }
 }
@@ -77,7 +80,8 @@ func (c *CPU) twoSame(w word) {
 	}
 }
 
-// inverted returns the operation of NOT or RBIT on a byte.
+// inverted returns the operation of NOT for size 1, and of RBIT for size 2. Both work on single
+// bytes; the field that usually encodes a size distinguishes them.
 func inverted(size int) func(v uint64, size int) uint64 {
 	switch size {
 	case 1:
@@ -103,7 +107,8 @@ func (c *CPU) reverseElements(w word) {
 	c.setVector(w.rd(), r)
 }
 
-// long returns element i of a vector, extended with or without its sign as the instruction says.
+// long returns element i of a vector, extended to 64 bits with or without its sign as the
+// instruction says. size is the size of an element in bytes.
 func (w word) long(v *Vector, size, i int) uint64 {
 	if isUnsigned := w.bit(29); isUnsigned {
 		return v.Get(size, i)
@@ -111,7 +116,8 @@ func (w word) long(v *Vector, size, i int) uint64 {
 	return uint64(v.Signed(size, i))
 }
 
-// addNeighbours executes SADDLP, UADDLP and their variants that add to the result.
+// addNeighbours executes SADDLP and UADDLP, which add pairs of adjacent elements to elements of
+// twice the size. With adds, it executes SADALP and UADALP, which add these sums to the old result.
 func (c *CPU) addNeighbours(w word, size int, adds bool) {
 	if size == 8 || w.isLowest() {
 		c.forget(w)
@@ -161,7 +167,8 @@ func (c *CPU) shiftLong(w word, size int) {
 	c.lengthen(w, size, 8*size)
 }
 
-// lengthen computes elements of twice the size, shifted to the left.
+// lengthen extends each element in one half of a vector to twice its size and shifts it to the left
+// by the given number of bits. size is the size of the old elements in bytes.
 func (c *CPU) lengthen(w word, size, by int) {
 	from, r := Vector{c.vector(w.rn())[w.field(30, 1)]}, Vector{}
 	for i := range 8 / size {
@@ -224,8 +231,8 @@ func (w word) lengthened(v Vector, size int) (r Vector) {
 	return r
 }
 
-// longOperation computes the instruction of threeDifferent with this opcode, on elements that were
-// extended to twice their size.
+// longOperation executes the instruction of Arm's class "three different" with this opcode, such as
+// SMULL. a and b are its operands, whose elements of size bytes were extended to twice their size.
 func (c *CPU) longOperation(w word, opcode uint64, size int, a, b Vector) {
 	var d Vector
 	if adds := opcode == 5 || opcode == 8 || opcode == 10; adds {

@@ -10,13 +10,14 @@ func (w word) numberFormat() format {
 	return single
 }
 
-// comparison returns an ofTwo that compares two numbers. The bits of its result are all 1 if the
-// condition is met, else 0.
+// comparison returns an ofTwo that compares two numbers by the function holds. The bits of its
+// result are all 1 if holds returns true, else 0.
 func comparison(holds func(a, b float64) bool) ofTwo {
 	return func(f format, a, b uint64) uint64 { return all(holds(f.number(a), f.number(b))) }
 }
 
-// fusedWith returns d plus or minus the product of a and b, rounded once.
+// fusedWith returns the bits of d plus the product of a and b, or with minus of d minus this
+// product, rounded once. The operands are given as bits of the format f.
 func fusedWith(f format, d, a, b uint64, minus bool) uint64 {
 	if minus {
 		a = f.negate(a)
@@ -42,7 +43,8 @@ var threeSameNumbers = [4][8]ofTwo{
 
 func absoluteDifference(f format, a, b uint64) uint64 { return difference(f, a, b) &^ f.top() }
 
-// ofAbsolutes returns an ofTwo that computes an operation on the numbers without their signs.
+// ofAbsolutes returns an ofTwo that clears the signs of both operands and then computes the
+// operation of.
 func ofAbsolutes(of ofTwo) ofTwo {
 	return func(f format, a, b uint64) uint64 { return of(f, a&^f.top(), b&^f.top()) }
 }
@@ -58,7 +60,7 @@ func (c *CPU) threeNumbersSame(w word) {
 		c.forget(w)
 		return
 	}
-	c.computes()
+	c.checkMode()
 	operation := func(d, a, b uint64, _ int) uint64 {
 		if fused {
 			return fusedWith(f, d, a, b, kind == 1)
@@ -123,7 +125,7 @@ var oneSameNumbers = [4][20]ofOne{
 func (c *CPU) oneNumberSame(w word) {
 	const first, narrow, lengthen = 12, 22, 23
 	f, kind, opcode := w.numberFormat(), w.field(29, 1)<<1|w.field(23, 1), w.field(12, 5)
-	c.computes()
+	c.checkMode()
 	switch of := oneSameNumbers[kind][opcode-first]; {
 	case kind == 0 && opcode == narrow && f == double && !w.isLowest():
 		v := c.vector(w.rn())
@@ -154,7 +156,7 @@ func (c *CPU) pairwiseLowest(w word) {
 	case !w.bit(29) && w.field(12, 5) == add && w.field(22, 2) == 3:
 		c.setVector(w.rd(), Vector{v[0] + v[1]})
 	case w.bit(29) && of != nil:
-		c.computes()
+		c.checkMode()
 		c.setVector(w.rd(), Vector{of(f, v.Get(int(f), 0), v.Get(int(f), 1))})
 	default:
 		c.forget(w)

@@ -47,7 +47,7 @@ func (c *CPU) byElement(w word) {
 		of := [...]lane{8: threeSameLanes[0][19], 16: threeSameLanes[0][18], 20: threeSameLanes[1][18]}[key]
 		c.lanesWith(w, duplicated(v.Get(size, index), size, 16), size, of, key != 8)
 	case size >= 4 && key&^12 == 1 && key != 13 && w.lanes(size) != 0 && (size == 4 || !w.bit(21)): // FMLA, FMLS, FMUL
-		c.computes()
+		c.checkMode()
 		c.lanesWith(w, duplicated(v.Get(size, index), size, 16), size, func(d, a, b uint64, _ int) uint64 {
 			if key == 9 {
 				return product(format(size), a, b)
@@ -142,13 +142,15 @@ func (c *CPU) shiftImmediate(w word) {
 	}
 }
 
-// shiftsLanes reports whether the instruction can shift elements of size bytes.
+// shiftsLanes reports whether a shift instruction with this encoding exists for elements of size
+// bytes. A shift of only the lowest element exists for elements of 8 bytes.
 func (c *CPU) shiftsLanes(w word, size int) bool {
 	return w.lanes(size) != 0 && (size == 8 || !w.isLowest())
 }
 
-// shiftRight executes SSHR and USHR, and the variants of these instructions that round the result,
-// or add it to the old content of the result register.
+// shiftRight executes SSHR and USHR, which shift each element of size bytes to the right by by
+// bits. It also executes their variants that round the result, or add it to the old content of the
+// result register.
 func (c *CPU) shiftRight(w word, size, by int) {
 	v, r := c.vector(w.rn()), Vector{}
 	rounds, adds := w.field(13, 1), w.bit(12)
@@ -175,7 +177,9 @@ func (w word) lowLanes(v Vector, size int) Vector {
 	return v
 }
 
-// shiftInsert executes SHL, SLI and SRI. The last two keep the other bits of the result.
+// shiftInsert executes SHL, SLI and SRI: it shifts each element of size bytes by left or right
+// bits. SLI and SRI keep those bits of the result register into which no bit is shifted; SHL clears
+// them.
 func (c *CPU) shiftInsert(w word, size, left, right int) {
 	v, r := c.vector(w.rn()), Vector{}
 	keeps, m := w.bit(29), mask(8*size)

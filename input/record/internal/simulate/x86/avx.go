@@ -24,8 +24,9 @@ func (o *ownOperation) fits(w *wide) bool {
 	return !w.masked && w.lanes <= lanes128 && (o.when == nil || o.when(w))
 }
 
-// decode decodes the operands of an instruction that has this operation. older and rest are the
-// results of parsePrefix.
+// decode decodes the operands of an AVX or BMI instruction that has this operation. w, older and
+// rest are the prefix, the prefixes of the corresponding SSE instruction and the bytes after the
+// opcode, as parsePrefix returns them.
 func (o *ownOperation) decode(w *wide, older, rest []byte) x86asm.Inst {
 	if o.general {
 		w.writes, w.lanes = -1, 1
@@ -45,7 +46,8 @@ func (o *ownOperation) decode(w *wide, older, rest []byte) x86asm.Inst {
 	return in
 }
 
-// element returns the size in bytes of the elements that W selects.
+// element returns the size in bytes of an instruction's elements, which bit W of its prefix
+// selects: 4 or 8.
 func (w *wide) element() int {
 	if w.w {
 		return 8
@@ -63,8 +65,9 @@ func addOwn(space int, prefix byte, o ownOperation, opcodes ...byte) {
 	}
 }
 
-// both returns the value of operand i as all of its Vectors of 128 bits.
-func (c *CPU) both(i int) (v [lanes128]Vector) {
+// allLanes returns the value of operand i of an AVX instruction, a register or memory: all of its
+// Vectors, of 128 bits each.
+func (c *CPU) allLanes(i int) (v [lanes128]Vector) {
 	lane := c.lane
 	for c.lane = range c.wide.lanes {
 		v[c.lane] = c.vector(i)
@@ -98,13 +101,13 @@ func broadcastRegister(size int) ownOperation {
 
 // permuteQuads executes VPERMQ and VPERMPD.
 func (c *CPU) permuteQuads() {
-	from, by := c.both(1), c.get(2)>>(4*c.lane)
+	from, by := c.allLanes(1), c.get(2)>>(4*c.lane)
 	c.setVector(0, Vector{from[by>>1&1][by&1], from[by>>3&1][by>>2&1]})
 }
 
 // permuteWords executes VPERMD and VPERMPS.
 func (c *CPU) permuteWords() {
-	from, by, r := c.both(1), c.vector(0), Vector{}
+	from, by, r := c.allLanes(1), c.vector(0), Vector{}
 	for i := range 4 {
 		n := int(by.Get(4, i) & 7)
 		r.Put(4, i, from[n>>2].Get(4, n&3))
@@ -115,7 +118,7 @@ func (c *CPU) permuteWords() {
 // permuteHalves executes VPERM2F128 and VPERM2I128.
 func (c *CPU) permuteHalves() {
 	by := c.get(2) >> (4 * c.lane)
-	from := c.both(int(by >> 1 & 1))
+	from := c.allLanes(int(by >> 1 & 1))
 	if by&8 != 0 {
 		from = [lanes128]Vector{}
 	}
@@ -218,7 +221,8 @@ func (c *CPU) ternary() {
 	c.setVector(0, r)
 }
 
-// toUnsigned returns the operation of VCVTTSD2USI and its relatives.
+// toUnsigned returns the operation of VCVTTSD2USI and its relatives, which convert a floating-point
+// number to an unsigned integer. from reads the number from a vector, and round rounds it.
 func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CPU) {
 	return func(c *CPU) {
 		size, v := c.wide.element(), round(from(c.vector(1)))
@@ -294,7 +298,8 @@ func fused(opcode byte) func(*CPU) {
 	}
 }
 
-// fuse returns the bits of x*y+z, rounded once.
+// fuse returns the bits of x*y+z, rounded once. The operands are the bits of floating-point numbers
+// of size bytes. minusProduct and minusSum change the sign of the product and of z.
 func fuse(x, y, z uint64, size int, minusProduct, minusSum bool) uint64 {
 	number := func(v uint64) float64 {
 		if size == 4 {

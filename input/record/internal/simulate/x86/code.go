@@ -48,7 +48,8 @@ func (c *CPU) Decode() *Instruction {
 	return &kept
 }
 
-// decode decodes an instruction, and reports whether its length is known.
+// decode decodes the instruction at the beginning of code into to. mode is 32 or 64 bits. It
+// reports whether the length of the instruction is known.
 func decode(to *Instruction, code []byte, mode int) bool {
 	*to = Instruction{Flow: opcode.X86(code, mode)}
 	size := to.Flow.Size
@@ -79,9 +80,9 @@ func decode(to *Instruction, code []byte, mode int) bool {
 	return true
 }
 
-// Slot returns the address of the table entry that contains the target of an instruction, 0 if
-// there is none. Decode has returned the instruction. Jumps of a procedure linkage table have such
-// an entry, and calls of the same form.
+// Slot returns the address of the table entry from which a jump or call through memory gets its
+// target, 0 for any other instruction. Decode has returned the instruction i. Jumps in a procedure
+// linkage table have this form.
 func (c *CPU) Slot(i *Instruction) uint64 {
 	if i.slot == 0 {
 		return 0

@@ -51,12 +51,12 @@ type CPU struct {
 	sum     uint64 // bits of a general register, to which each Vector of the instruction adds
 }
 
-// uses records that the instruction reads vector register n. If its content is unknown, so is the
-// result.
+// uses records that the current instruction reads vector register n. If the content of the register
+// is unknown, the result of the instruction becomes unknown.
 func (c *CPU) uses(n int) { c.tainted = c.tainted || c.unknown>>n&1 != 0 }
 
-// know records that the instruction has set vector register n. Its content is known unless the
-// instruction has used unknown data.
+// know records that the current instruction has set vector register n. The content of the register
+// is then known, unless the instruction has read unknown data.
 func (c *CPU) know(n int) {
 	if c.unknown &^= 1 << n; c.tainted {
 		c.unknown |= 1 << n
@@ -90,12 +90,12 @@ func (c *CPU) Restart() {
 	c.timer.restart()
 }
 
-// Elapsed returns the estimated time of the instructions since Restart, in halves of a cycle. It is
-// about the number of these instructions.
+// Elapsed returns the estimated time of the instructions that were simulated since Restart, in
+// halves of a cycle. This is about the number of these instructions.
 func (c *CPU) Elapsed() int { return c.timer.end * 2 / cycle }
 
-// Addresses appends the values of the registers. Most are addresses of memory that the next
-// instructions use.
+// Addresses appends the values of the general registers to to. Most are addresses of memory that
+// the next instructions use, so [simulate.Memory.ReadAhead] copies that memory.
 func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
 
 // fail records that the current instruction cannot be simulated.
@@ -143,7 +143,8 @@ func extend(v uint64, size int) uint64 {
 	return uint64(int64(v<<shift) >> shift)
 }
 
-// address returns the address of a memory operand.
+// address returns the address to which an operand in memory refers, from the current values of its
+// registers.
 func (c *CPU) address(m x86asm.Mem) uint64 {
 	a := uint64(m.Disp)
 	if a>>32 == 0 { // some are decoded without their sign
@@ -200,7 +201,7 @@ func (c *CPU) writeRegister(r x86asm.Reg, v uint64) {
 	}
 }
 
-// size returns the size in bytes of operand i.
+// size returns the size in bytes of operand i of the current instruction.
 func (c *CPU) size(i int) int {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:
@@ -216,7 +217,8 @@ func (c *CPU) size(i int) int {
 	return 8
 }
 
-// get returns the value of operand i. An immediate is extended with its sign.
+// get returns the value of operand i of the current instruction. An immediate is extended with its
+// sign.
 func (c *CPU) get(i int) uint64 {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:
@@ -230,7 +232,7 @@ func (c *CPU) get(i int) uint64 {
 	return 0
 }
 
-// set writes a value to operand i.
+// set writes a value to operand i of the current instruction.
 func (c *CPU) set(i int, v uint64) {
 	switch a := c.in.Args[i].(type) {
 	case x86asm.Reg:
@@ -260,7 +262,7 @@ func (c *CPU) store(address uint64, size int, v uint64) {
 	c.Memory.SetUnknown(address, size, c.tainted)
 }
 
-// flag sets or clears flags.
+// flag sets the flags whose bits are set in bits if on is true, and clears them otherwise.
 func (c *CPU) flag(bits uint64, on bool) {
 	if c.tainted {
 		c.fail()

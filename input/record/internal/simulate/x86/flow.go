@@ -29,7 +29,7 @@ var conditional = [16]struct{ jump, set, move x86asm.Op }{
 	{x86asm.JLE, x86asm.SETLE, x86asm.CMOVLE}, {x86asm.JG, x86asm.SETG, x86asm.CMOVG},
 }
 
-// jumpTo continues the simulation at the target in operand i.
+// jumpTo executes a taken jump: the simulation continues at the target, which is operand i.
 func (c *CPU) jumpTo(i int) {
 	if by, ok := c.in.Args[i].(x86asm.Rel); ok {
 		c.next += uint64(int64(by))
@@ -83,7 +83,8 @@ func (c *CPU) leave() {
 	c.R[5] = c.pop(c.word())
 }
 
-// loop returns the operation of LOOP, LOOPE or LOOPNE, which also depends on the flags.
+// loop returns the operation of LOOP, LOOPE or LOOPNE. The instruction jumps if the counter
+// register is not 0 after it was decremented, and holds returns true for the flags.
 func loop(holds func(f uint64) bool) func(*CPU) {
 	return func(c *CPU) {
 		n := sized(x86asm.RCX, c.in.AddrSize/8)
@@ -107,8 +108,9 @@ func jumpIfZero(r x86asm.Reg) func(*CPU) {
 // simulate.
 const maxRepeat = 1 << 14
 
-// repeated returns the operation of a string instruction, which may have a prefix that repeats it.
-// f handles one element; step is the distance to the next one.
+// repeated returns the operation of a string instruction, such as MOVSB or REP MOVSB. f handles one
+// element of size bytes. step is the distance in bytes to the next element, negative if the
+// direction flag is set. A prefix such as REP repeats f.
 func repeated(size int, f func(c *CPU, step uint64)) func(*CPU) {
 	return func(c *CPU) {
 		step := uint64(size)

@@ -6,14 +6,15 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// setResult sets the flags zero, sign and parity, which depend on the result alone.
+// setResult sets the flags zero, sign and parity as the result r of size bytes requires.
 func (c *CPU) setResult(r uint64, size int) {
 	c.flag(zero, r&mask(size) == 0)
 	c.flag(sign, r&top(size) != 0)
 	c.flag(parity, bits.OnesCount8(uint8(r))%2 == 0)
 }
 
-// add returns the sum of two numbers and a carry, and sets the flags.
+// add returns a + b + in, where in is a carry of 0 or 1, for numbers of size bytes. It sets the
+// flags.
 func (c *CPU) add(a, b, in uint64, size int) uint64 {
 	m := mask(size)
 	a, b = a&m, b&m
@@ -27,7 +28,8 @@ func (c *CPU) add(a, b, in uint64, size int) uint64 {
 	return sum & m
 }
 
-// subtract returns the difference of two numbers and a borrow, and sets the flags.
+// subtract returns a - b - in, where in is a borrow of 0 or 1, for numbers of size bytes. It sets
+// the flags.
 func (c *CPU) subtract(a, b, in uint64, size int) uint64 {
 	m := mask(size)
 	a, b = a&m, b&m
@@ -38,8 +40,8 @@ func (c *CPU) subtract(a, b, in uint64, size int) uint64 {
 	return r & m
 }
 
-// logic sets the flags that a logical operation with the result r sets. It returns r, truncated to
-// size bytes.
+// logic sets the flags as AND, OR and XOR do for the result r. It returns r, truncated to size
+// bytes.
 func (c *CPU) logic(r uint64, size int) uint64 {
 	c.flag(carry|overflow, false)
 	c.setResult(r, size)
@@ -52,7 +54,8 @@ func two(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.get(1), c.size(0))) }
 }
 
-// compare returns an operation on two operands that sets only flags, which f does.
+// compare returns the operation of an instruction with two operands that changes only flags, such
+// as CMP and TEST. f sets the flags.
 func compare(f func(c *CPU, a, b uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { f(c, c.get(0), c.get(1), c.size(0)) }
 }
@@ -63,8 +66,8 @@ func one(f func(c *CPU, a uint64, size int) uint64) func(*CPU) {
 	return func(c *CPU) { c.set(0, f(c, c.get(0), c.size(0))) }
 }
 
-// keepingCarry returns an operation that sets its operand to f of the operand and 1, and does not
-// change the carry flag.
+// keepingCarry returns the operation of INC or DEC: it sets the operand to the sum or difference,
+// computed by f, of the operand and 1. It does not change the carry flag.
 func keepingCarry(f func(c *CPU, a, b, in uint64, size int) uint64) func(*CPU) {
 	return one(func(c *CPU, a uint64, size int) uint64 {
 		old := c.Flags & carry
@@ -74,7 +77,8 @@ func keepingCarry(f func(c *CPU, a, b, in uint64, size int) uint64) func(*CPU) {
 	})
 }
 
-// shift returns the operation of a shift or rotation. f gets a count that is not 0.
+// shift returns the operation of a shift or rotation. f computes the result for an operand a of
+// size bytes and a count n above 0. If the count is 0, the operand and the flags do not change.
 func shift(f func(c *CPU, a uint64, n, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size, a := c.size(0), c.get(0)
@@ -132,7 +136,9 @@ func rotateRight(c *CPU, a uint64, n, size int) uint64 {
 	return r
 }
 
-// double returns the operation of SHLD and SHRD of 32 and 64 bits.
+// double returns the operation of SHLD or SHRD, for operands of 32 and 64 bits. f shifts a, moves
+// bits of b into it, and returns the result and the bits that were shifted out. n is the count and
+// width the number of bits of an operand.
 func double(f func(a, b uint64, n, width int) (r, out uint64)) func(*CPU) {
 	return func(c *CPU) {
 		size, a, b := c.size(0), c.get(0), c.get(1)
@@ -190,7 +196,8 @@ func (c *CPU) multiply() {
 	c.setPair(low, high, size)
 }
 
-// setPair sets the two registers that get a product, or a quotient and a remainder.
+// setPair sets the two registers in which a multiplication returns its product, or a division its
+// quotient and its remainder. size is the size of the operands in bytes.
 func (c *CPU) setPair(low, high uint64, size int) {
 	if size == 1 {
 		c.writeRegister(x86asm.AX, low&0xff|high&0xff<<8)
@@ -248,7 +255,8 @@ func (c *CPU) divide() {
 	c.setPair(quotient, rest, size)
 }
 
-// bit returns the operation of BT, BTS, BTR and BTC.
+// bit returns the operation of BT, BTS, BTR or BTC. change computes the new value of an operand a
+// from a and the mask b of the selected bit; it is nil for BT.
 func bit(change func(a, b uint64) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size, n := c.size(0), c.get(1)
@@ -323,8 +331,9 @@ func (c *CPU) compareExchange() {
 	c.writeRegister(accumulator, old)
 }
 
-// signExtend returns the operation of CBW and its relatives: register to gets register from with
-// its sign, or only the sign.
+// signExtend returns the operation of CBW, CWD and their relatives. The register to gets the value
+// of the register from, extended with its sign. With signOnly, all bits of to become the sign of
+// from.
 func signExtend(from, to x86asm.Reg, signOnly bool) func(*CPU) {
 	return func(c *CPU) {
 		_, size, _ := register(from)

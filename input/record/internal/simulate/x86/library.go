@@ -2,8 +2,10 @@ package x86
 
 import "github.com/go-afdo/afdo/input/record/internal/simulate"
 
-// Call does what a function of the C library does, and returns from it. The CPU is at the entry of
-// the function. Call returns false if it does not know the function, or cannot read its operands.
+// Call performs a function of the C library, such as memcpy, in place of simulating its
+// instructions: it reads the arguments from the registers, sets the result, and continues at the
+// return address. The CPU must be at the first instruction of the function with this name. Call
+// returns false if it does not know the function, or cannot read its operands.
 func (c *CPU) Call(name string) bool {
 	if c.Mode != 64 {
 		return false

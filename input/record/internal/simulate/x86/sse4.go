@@ -11,7 +11,8 @@ import (
 // nearest, down, up, towards 0.
 var roundings = [4]func(float64) float64{math.RoundToEven, math.Floor, math.Ceil, math.Trunc}
 
-// round returns the operation of ROUNDPD and its relatives.
+// round returns the operation of ROUNDPD and its relatives, which round numbers of size bytes to
+// integers: all elements of a vector, or without all only the lowest.
 func round(size int, all bool) func(*CPU) {
 	return func(c *CPU) {
 		by := c.get(2)
@@ -130,7 +131,8 @@ func (c *CPU) checksum() {
 	c.set(0, uint64(^sum))
 }
 
-// rotateCarry returns the operation of RCL and RCR.
+// rotateCarry returns a function that computes the result of RCL, or of RCR if left is false: the
+// operand a of size bytes and the carry flag, rotated by n bits.
 func rotateCarry(left bool) func(c *CPU, a uint64, n, size int) uint64 {
 	return func(c *CPU, a uint64, n, size int) uint64 {
 		for range n % (8*size + 1) {
@@ -147,7 +149,8 @@ func rotateCarry(left bool) func(c *CPU, a uint64, n, size int) uint64 {
 	}
 }
 
-// comparePair returns the operation of CMPXCHG8B and CMPXCHG16B.
+// comparePair returns the operation of CMPXCHG8B or CMPXCHG16B. size is the size of one register of
+// a pair in bytes.
 func comparePair(size int) func(*CPU) {
 	return func(c *CPU) {
 		m, ok := c.in.Args[0].(x86asm.Mem)

@@ -14,14 +14,16 @@ const (
 	libraryTime = 15 * cycle // for a function of the C library that is not simulated
 )
 
-// A timer estimates how long the processor takes for the instructions that are simulated. It needs
-// no exact time: bursts of equal time show each part of a program as often as the program executes
-// it, and code that is slow takes several times as long as other code for as many instructions.
+// A timer estimates how long the processor takes for the simulated instructions. No exact time is
+// needed. A sample is a burst of simulated instructions, and all bursts have about the same
+// estimated time, because then they show each range of code as often as the program executes it. If
+// they had the same number of instructions, they would show slow code several times too often.
 //
-// In the model, a processor executes an instruction when its operands are there, up to window
-// instructions at once, and goes on after a wrongly predicted branch when that is executed. The
-// predictors know a branch by its number, so what they have learned in a process is good for
-// another process with the same program.
+// The model of the processor executes an instruction when its operands have been computed, and
+// works on up to window instructions at once. After a branch that was predicted wrongly, it
+// continues only when the branch has been executed. The branch predictors identify a branch by a
+// number that does not depend on the address, so what they learn in one process is used in other
+// processes with the same program.
 type timer struct {
 	ready   [49]int     // by register, when its content is there
 	ended   [window]int // when the last instructions ended, in the order of the program
@@ -34,7 +36,8 @@ type timer struct {
 	targets  [1 << 12]uint64  // of indirect branches after a history
 }
 
-// A counter is 2 or 3 if it has counted up more often than down of late, and otherwise 0 or 1.
+// A counter of a branch predictor is 0 to 3. It is 2 or 3 if it was recently counted up more often
+// than down, and otherwise 0 or 1.
 type counter uint8
 
 func (c *counter) count(up bool) {
@@ -51,8 +54,9 @@ func (t *timer) restart() {
 	t.steps, t.start, t.end, t.history = 0, 0, 0, 0
 }
 
-// step adds the time of an instruction that continued at next. missed means that it accessed memory
-// of which the first cache probably has no copy.
+// step adds the time of the instruction i to the estimate. at is the address of the instruction,
+// and next the address at which the program continued. missed means that the instruction accessed
+// memory of which the first cache probably has no copy.
 func (t *timer) step(i *Instruction, at, next uint64, missed bool) {
 	begin, ended := t.start, &t.ended[t.steps%window]
 	begin = max(begin, *ended)
@@ -79,9 +83,10 @@ func (t *timer) step(i *Instruction, at, next uint64, missed bool) {
 	}
 }
 
-// predicts reports whether the processor would have predicted where an instruction continues. A
-// conditional jump is predicted by its own counter or by the counter of the history before it,
-// whichever was right more often.
+// predicts reports whether the processor would have predicted that the program continues at next
+// after the instruction i at the address at. For a conditional jump there are two predictions, from
+// the jump's own counter and from the counter for the directions of the jumps before it. The one
+// that was right more often is used.
 func (t *timer) predicts(i *Instruction, at, next uint64) bool {
 	flow, hash := &i.Flow, i.timing.number*0x9e3779b97f4a7c15>>40
 	switch {

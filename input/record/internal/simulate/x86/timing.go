@@ -7,8 +7,10 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// A timing is what a [timer] has to know about an instruction. Sets of registers have a bit for
-// each: first the general registers, then the vector registers, then the flags.
+// A timing contains the properties of a decoded instruction from which a [timer] computes how long
+// it takes: the registers that it reads and writes, its latency, and counters for branch
+// prediction. A set of registers has a bit for each register: first the general registers, then the
+// vector registers, then the flags.
 type timing struct {
 	reads, writes uint64
 	latency       int // from the operands to the result
@@ -88,8 +90,9 @@ func registerBit(a x86asm.Arg) uint64 {
 	return 0
 }
 
-// setImplicit adds the registers that are not among the operands of an instruction. An instruction
-// that writes the register it is the exclusive or of, or the difference, does not wait for it.
+// setImplicit adds the registers that an instruction reads or writes although they are not among
+// its operands, such as the flags. It also removes the operand of an instruction that clears a
+// register, such as XOR EAX, EAX, from the registers that the instruction waits for.
 func (t *timing) setImplicit(i *Instruction, begins func(string) bool) {
 	const rax, rdx = 1 << 0, 1 << 2
 	in, conditional := &i.in, i.Flow.Jumps && !i.Flow.Leaves

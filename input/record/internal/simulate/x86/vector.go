@@ -6,7 +6,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// xmm returns the number of an XMM register, -1 if the operand is none.
+// xmm returns the number of the XMM register that is the operand a, -1 if a is no XMM register.
 func xmm(a x86asm.Arg) int {
 	if r, ok := a.(x86asm.Reg); ok && r >= x86asm.X0 && r <= x86asm.X15 {
 		return int(r - x86asm.X0)
@@ -14,8 +14,8 @@ func xmm(a x86asm.Arg) int {
 	return -1
 }
 
-// vector returns the value of operand i as a vector. An operand in memory with fewer bytes fills
-// the low bytes.
+// vector returns the value of operand i as a vector. An operand in memory with fewer than 16 bytes
+// gives the low bytes of the vector.
 func (c *CPU) vector(i int) Vector {
 	if n := xmm(c.in.Args[i]); n >= 0 {
 		if c.wide != nil {
@@ -34,7 +34,7 @@ func (c *CPU) vector(i int) Vector {
 	return Vector{}
 }
 
-// vectorAddress returns the address of an operand in memory.
+// vectorAddress returns the address of operand i, which is a vector in memory.
 func (c *CPU) vectorAddress(i int) uint64 {
 	m, ok := c.in.Args[i].(x86asm.Mem)
 	if !ok {
@@ -48,8 +48,8 @@ func (c *CPU) vectorAddress(i int) uint64 {
 	return a
 }
 
-// setVector writes a vector to operand i. In memory, it changes as many bytes as the instruction
-// does.
+// setVector writes a vector to operand i. If the operand is in memory, it writes only as many low
+// bytes of the vector as the instruction stores.
 func (c *CPU) setVector(i int, v Vector) {
 	if c.failed {
 		return
@@ -77,14 +77,14 @@ func (c *CPU) setVector(i int, v Vector) {
 // moveVector executes MOVAPS and its relatives, which move a whole vector.
 func (c *CPU) moveVector() { c.setVector(0, c.vector(1)) }
 
-// isMemory reports whether an operand is in memory.
+// isMemory reports whether operand i is in memory.
 func (c *CPU) isMemory(i int) bool {
 	_, ok := c.in.Args[i].(x86asm.Mem)
 	return ok
 }
 
-// moveScalar returns the operation of MOVSS and MOVSD: a load clears the rest of the register, a
-// move between registers keeps it.
+// moveScalar returns the operation of MOVSS and MOVSD, which move a number of size bytes. A load
+// from memory clears the other bytes of the vector register, a move between registers keeps them.
 func moveScalar(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := c.vector(1)
@@ -205,7 +205,8 @@ func (c *CPU) compareNumbers(a, b float64) {
 func float32At(v Vector) float64 { return float64(math.Float32frombits(uint32(v[0]))) }
 func float64At(v Vector) float64 { return math.Float64frombits(v[0]) }
 
-// comparison reports whether two numbers satisfy the predicate of CMPSD or a relative of it.
+// comparison reports whether two numbers satisfy the predicate of CMPSD or a similar instruction,
+// for example "less than". predicate is its number in the instruction.
 func comparison(predicate uint64, a, b float64) bool {
 	unordered := a != a || b != b
 	var r bool
@@ -222,7 +223,8 @@ func comparison(predicate uint64, a, b float64) bool {
 	return r != (predicate&4 != 0)
 }
 
-// compareLanes returns the operation of CMPPD and its relatives.
+// compareLanes returns the operation of CMPPD and its relatives, which compare numbers of size
+// bytes: all elements of two vectors, or without all only the lowest.
 func compareLanes(size int, all bool) func(*CPU) {
 	return func(c *CPU) {
 		predicate := c.get(2)
@@ -244,8 +246,9 @@ func compareLanes(size int, all bool) func(*CPU) {
 	}
 }
 
-// toInteger returns an operation that converts a floating-point number to an integer in a general
-// register.
+// toInteger returns the operation of CVTSD2SI and its relatives, which convert a floating-point
+// number to an integer in a general register. from reads the number from a vector, and round rounds
+// it.
 func toInteger(from func(Vector) float64, round func(float64) float64) func(*CPU) {
 	return func(c *CPU) {
 		size, v := c.size(0), round(from(c.vector(1)))
@@ -397,7 +400,8 @@ func all(on bool) uint64 {
 	return 0
 }
 
-// signed returns an operation that computes f of each pair of elements as signed numbers.
+// signed returns an operation that computes f of each pair of elements of two vectors. f gets the
+// elements, of size bytes, as signed numbers.
 func signed(size int, f func(a, b int64) uint64) func(*CPU) {
 	return lanes(size, func(a, b uint64) uint64 { return f(int64(extend(a, size)), int64(extend(b, size))) })
 }

@@ -11,8 +11,8 @@ import (
 // Most AVX instructions correspond to an SSE instruction. They have one more operand, and registers
 // of several times 128 bits. So decodeWide replaces the prefix by the prefixes of the SSE
 // instruction, which is then executed for each 128 bits. Vectors of 512 bits, masks and rare
-// instructions are not simulated. Their result counts as unknown, and a burst goes on until a
-// branch or an address depends on it.
+// instructions are not simulated. The simulation marks the result of such an instruction as
+// unknown, and continues until a branch or an address depends on an unknown result.
 type wide struct {
 	space   int  // opcode map
 	prefix  byte // prefix of the SSE instruction: 0, 0x66, 0xf3 or 0xf2
@@ -113,7 +113,7 @@ func parsePrefix(code []byte) (w *wide, older, rest []byte) {
 	return w, append(older, rex, 0x0f), rest
 }
 
-// key identifies an instruction by opcode map, prefix and opcode.
+// key returns a number that identifies an instruction: its opcode map, prefix and opcode.
 func (w *wide) key() uint32 {
 	return uint32(w.space)<<16 | uint32(w.prefix)<<8 | uint32(w.opcode)
 }
@@ -143,7 +143,8 @@ func (w *wide) setOperands(rest []byte) {
 
 func containsByte(list string, b byte) bool { return slices.Contains([]byte(list), b) }
 
-// hasOlder reports whether the SSE instruction with the same opcode has the same effect.
+// hasOlder reports whether the SSE instruction with the same opcode has the same effect as this AVX
+// instruction.
 func (w *wide) hasOlder() bool {
 	if w.lanes > lanes128 || w.masked {
 		return false
@@ -173,7 +174,7 @@ var strides = map[x86asm.Op]int{
 	x86asm.PMOVSXBW: 8, x86asm.PMOVSXWD: 8, x86asm.PMOVSXDQ: 8, x86asm.PMOVSXBD: 4, x86asm.PMOVSXWQ: 4, x86asm.PMOVSXBQ: 2,
 }
 
-// adapt prepares the execution of an AVX instruction by the SSE instruction in that corresponds to
+// adapt prepares an AVX instruction to be executed as the SSE instruction in, which corresponds to
 // it. It returns the operation of the SSE instruction, or nil if that is not simulated.
 func (w *wide) adapt(in *x86asm.Inst) func(*CPU) {
 	if int(in.Op) >= len(operations) || operations[in.Op] == nil {
@@ -210,8 +211,8 @@ func (w *wide) adapt(in *x86asm.Inst) func(*CPU) {
 	return operations[in.Op]
 }
 
-// scaleDisplacement multiplies a displacement of one byte by the size of the operand in memory, in
-// which an EVEX prefix counts.
+// scaleDisplacement multiplies a displacement of one byte by the size of the instruction's operand
+// in memory. Instructions with an EVEX prefix encode displacements in this unit.
 func (w *wide) scaleDisplacement(in *x86asm.Inst) {
 	if !w.hasShortDisplacement {
 		return
@@ -231,7 +232,8 @@ func (w *wide) scaleDisplacement(in *x86asm.Inst) {
 	}
 }
 
-// register returns the current Vector of operand i, which is in a register.
+// register returns the value of a source operand in a register, for the 128 bits that are being
+// computed. i is the number of the operand.
 func (w *wide) register(c *CPU, i int) Vector {
 	n := w.source
 	if i > 0 {
@@ -249,10 +251,12 @@ func (w *wide) register(c *CPU, i int) Vector {
 	return vectorOf(part)
 }
 
-// offset returns the distance of a Vector from the beginning of an operand in memory.
+// offset returns the distance in bytes from the beginning of an operand in memory to the bytes that
+// belong to a lane, which is the number of a Vector in the result.
 func (w *wide) offset(lane int) uint64 { return uint64(lane * w.stride) }
 
-// execute executes an operation once for each Vector of the registers.
+// execute executes the operation f of the corresponding SSE instruction once for each Vector of the
+// registers.
 func (w *wide) execute(c *CPU, f func(*CPU)) {
 	c.wide, c.sum, c.result = w, 0, [lanes128]Vector{}
 	for c.lane = range min(w.lanes, lanes128) {
@@ -350,7 +354,7 @@ func (c *CPU) forgetWide() {
 }
 
 // unit returns the factor by which the displacement of a store has to be multiplied, because EVEX
-// prefixes scale displacements of one byte.
+// prefixes scale displacements of one byte. isScalar is set if the instruction stores one number.
 func (w *wide) unit(isScalar bool) int64 {
 	switch {
 	case !w.hasShortDisplacement:
