@@ -40,8 +40,9 @@ func run(e *cli.Env, args []string) error {
 	return become.Program(e, plan.Argv, plan.Environ())
 }
 
-// command returns the flags of "afdo exec", each as NAME=VALUE, and the compiler command after
-// them. It returns no command if there is any flag but the most common ones.
+// command splits the arguments into the flags of "afdo exec" and the compiler command after them.
+// Each flag has the form NAME=VALUE. If there is any flag but the most common ones, command returns
+// no compiler command, and afdo handles the arguments.
 func command(args []string) (flags, argv []string) {
 	for len(args) > 0 {
 		name, value, joined := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")

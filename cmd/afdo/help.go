@@ -41,8 +41,8 @@ func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.C
 	_, _ = io.WriteString(to, wrapText(text.String(), columns)) // to keeps its error
 }
 
-// item matches the beginning of a list item in the help: indentation, a flag or a word, and at
-// least two blanks before its description.
+// item matches the beginning of a list item in a help text. A list item is an indented line with a
+// flag or a word, at least two blanks, and a description.
 var item = pattern.Of(`^ +(?:\S+ )*\S+ {2,}`)
 
 // A paragraph is a part of the help whose lines are joined and wrapped again: unindented text or a
@@ -53,13 +53,14 @@ type paragraph struct {
 	indent int    // indentation of the lines after the first
 }
 
-// continuedBy reports whether a line continues the paragraph.
+// continuedBy reports whether a line of a help text belongs to the paragraph. It does if it has the
+// indentation of the paragraph's lines after the first.
 func (p *paragraph) continuedBy(line string) bool {
 	return p != nil && len(line)-len(strings.TrimLeft(line, " ")) == p.indent
 }
 
-// wrapText wraps the paragraphs of a help text to the given number of columns. It also breaks other
-// lines that are longer.
+// wrapText wraps the paragraphs of a help text to the given number of columns. Other lines, such as
+// the usage of a verb, are broken only if they are longer.
 func wrapText(text string, columns int) string {
 	var b strings.Builder
 	var p *paragraph
@@ -107,7 +108,8 @@ func unknownVerb(root *cobra.Command, word string) error {
 	return cli.Usagef("unknown verb %q%s", word, listNear(names))
 }
 
-// listNear returns ", near: " and the similar names that were found, or "" if there are none.
+// listNear returns the end of an error message about a name that was not found: ", near: " and the
+// similar names, or "" if there are none.
 func listNear(names *near.Names) string {
 	best := names.Best()
 	if len(best) == 0 {
@@ -116,17 +118,19 @@ func listNear(names *near.Names) string {
 	return ", near: " + strings.Join(best, ", ")
 }
 
-// foreignFlags maps flags of other tools to the names of the flags with the same meaning here. Two
-// names are separated by a blank; each verb has at most one of them. "" means that no flag is
-// needed here.
+// foreignFlags maps flags of other tools, such as llvm-profdata, to the flags of afdo with the same
+// meaning. Two names are separated by a blank; each verb has at most one of them. The value is ""
+// if afdo needs no flag for it.
 var foreignFlags = map[string]string{
 	"function": "only-names symbol", "no-function": "strip-names", "format": "to", "out": "output", "output_file": "output", "gcov": "output",
 	"perfdata": "profile", "perfscript": "profile", "pd": "profile", "ps": "profile",
 	"sample": "", "instr": "", "memory": "",
 }
 
-// flagError rewords an error about an unknown flag or about a value that is not a number. A letter
-// that is no flag of a verb with a command, such as -O in "afdo explain gcc -O2", is the command's.
+// flagError rewords an error of parsing the command line, so that it names the flag of afdo that
+// the user may have meant. It handles unknown flags and values that are not numbers. An unknown
+// flag of one letter, such as -O in "afdo explain gcc -O2", belongs to the command after it, so
+// flagError asks for "--" before that command.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -160,8 +164,7 @@ func flagError(cmd *cobra.Command, err error) error {
 const manHelp = `Write the manual pages of the command and of its verbs into a folder, which is made
 if need be: afdo.1, afdo-show.1 and so on. They say what the help says.`
 
-// newManCommand returns the verb man, which writes manual pages for packages. The help does not
-// list it.
+// newManCommand returns the hidden verb man, which writes manual pages for those who package afdo.
 func newManCommand(e *verb.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man FOLDER",
@@ -214,8 +217,8 @@ func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	return p.w.Flush()
 }
 
-// lower returns a text with its first letter in lower case, unless it begins with two capitals, as
-// "GCC" does.
+// lower returns a text with its first letter in lower case. A text that begins with two capitals,
+// such as "GCC", stays as it is.
 func lower(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
@@ -233,7 +236,7 @@ func (p *page) macro(name string, args ...string) {
 	fmt.Fprintln(p.w, strings.Join(append([]string{name}, args...), " "))
 }
 
-// text writes a line of text, which man wraps together with the lines around it.
+// text writes a line of text to a manual page. The program man joins it with the lines around it.
 func (p *page) text(line string) {
 	line = escape(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
@@ -246,8 +249,8 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "`", `\(ga`, "'", `\(aq`).Replace(s)
 }
 
-// help writes a help text to the page. man wraps its paragraphs, but leaves indented ones as they
-// are.
+// help writes a help text to a manual page. The program man wraps its paragraphs, but leaves
+// indented lines as they are.
 func (p *page) help(text string) {
 	verbatim := false
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -319,7 +322,8 @@ func (p *page) item(tag, text string) {
 	p.text(text)
 }
 
-// seeAlso refers from a verb's page to the page of afdo, and from that to the pages of all verbs.
+// seeAlso writes the section SEE ALSO of a manual page. The page of a verb refers to the page of
+// afdo, and the page of afdo to the pages of all verbs.
 func (p *page) seeAlso(cmd *cobra.Command) {
 	var pages []string
 	if cmd.HasParent() {

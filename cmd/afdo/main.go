@@ -63,7 +63,8 @@ func newKinds() kind.Table {
 	}
 }
 
-// A runError is an error of a verb's RunE. All other errors from cobra are about the command line.
+// A runError is an error of running a verb. All other errors that cobra returns are about the
+// command line.
 type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
@@ -113,8 +114,8 @@ func run(e *verb.Env, args []string) int {
 	return result
 }
 
-// wantsJSON reports whether a command line has the flag --json of a verb that prints JSON, also
-// after a flag that cannot be parsed.
+// wantsJSON reports whether errors are printed as JSON: the command line has the flag --json, and
+// the verb has such a flag. That is also found if parsing has failed at a flag before it.
 func wantsJSON(cmd *cobra.Command, args []string) bool {
 	args = args[:slices.Index(append(slices.Clip(args), "--"), "--")]
 	json := cmd.Flags().Lookup("json")
@@ -154,7 +155,7 @@ const (
 	maintaining group = "Maintain them, and afdo:"
 )
 
-// A listedVerb makes the cobra command of one verb. Verbs have no aliases.
+// A listedVerb is a verb in the list of the help. make returns its cobra command.
 type listedVerb struct {
 	name  string
 	group group
@@ -189,8 +190,9 @@ var verbs = [...]listedVerb{
 	{"version", maintaining, newVersionCommand},
 }
 
-// verbsFor returns the verb that is the first argument. If the first argument is not a verb, it
-// returns all verbs: help, completion and the error for an unknown verb list them.
+// verbsFor returns the verbs that are needed for a command line: the verb that is its first
+// argument. If the first argument is not a verb, it returns all verbs. Help, completion and the
+// error for an unknown verb list all of them.
 func verbsFor(args []string) []listedVerb {
 	for i, v := range verbs {
 		if len(args) > 0 && args[0] == v.name {
@@ -200,8 +202,8 @@ func verbsFor(args []string) []listedVerb {
 	return verbs[:]
 }
 
-// newRoot returns the command afdo with the given verbs. It runs at every start, so each verb makes
-// its costly values itself when it runs.
+// newRoot returns the command afdo with the given verbs. It runs whenever afdo starts, so it must
+// be fast. A verb that needs large tables makes them when it runs.
 func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	var version, json bool
 	root := &cobra.Command{
@@ -249,7 +251,8 @@ func newRoot(e *verb.Env, verbs ...listedVerb) *cobra.Command {
 	return root
 }
 
-// newHelpCommand returns the verb help, which refuses words that are not verbs.
+// newHelpCommand returns the verb help. Unlike cobra's, it returns an error for a word that is not
+// a verb.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
@@ -286,7 +289,8 @@ func checkShells(root *cobra.Command) {
 	}
 }
 
-// A stickyWriter keeps the first error of writing. cobra does not report errors of writing help.
+// A stickyWriter remembers the first error of writing, because cobra ignores errors of writing the
+// help.
 type stickyWriter struct {
 	w   io.Writer
 	err error
@@ -300,7 +304,8 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// markRunErrors marks the errors of a verb's RunE, so that they can be distinguished from cobra's.
+// markRunErrors makes a command return errors of its verb as [runError]. All other errors that
+// cobra returns are about the command line.
 func markRunErrors(cmd *cobra.Command) {
 	runE := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -311,8 +316,9 @@ func markRunErrors(cmd *cobra.Command) {
 	}
 }
 
-// addGlobalFlags adds flags to all verbs: the largest download, how long a server may be silent and
-// how slow it may be, and --quiet. The limits may come from the environment.
+// addGlobalFlags adds the flags that all verbs have: --quiet, and the limits of downloads. The
+// limits are the largest size, how long a server may be silent and how slowly it may send. They may
+// also come from the environment.
 func addGlobalFlags(e *verb.Env, root *cobra.Command) {
 	var limits fetch.Limits
 	flags := root.PersistentFlags()

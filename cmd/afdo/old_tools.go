@@ -15,16 +15,17 @@ import (
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
-// An oldTool is another program that this command can replace. A link with the program's name leads
-// to this command, which translates the program's options into options of a verb.
+// An oldTool is another program, such as create_gcov or llvm-profdata, that afdo can replace. If
+// afdo is started by a link with the name of that program, it translates the options of the program
+// into flags of a verb.
 type oldTool struct {
 	verb     []string             // the verb of afdo that replaces the tool, with flags that are always given
 	options  map[string]oldOption // the tool's options, by name without dashes
 	defaults [][2]string          // options and their values, used if the command line lacks the option
 }
 
-// An oldOption describes how an option of another tool is translated. One of the fields is set, or
-// none if afdo ignores the option.
+// An oldOption says how an option of another tool is translated. One of its fields is set. If none
+// is set, afdo ignores the option.
 type oldOption struct {
 	flag   string              // it becomes the flag of this name, with the same value
 	files  string              // the same; a value "@LIST" names a file with a value on each line
@@ -32,14 +33,15 @@ type oldOption struct {
 	switches
 }
 
-// switches are the translations of an option that can be on or off.
+// switches say how an option that can be on or off is translated, for either case.
 type switches struct {
 	toggle  bool
 	on, off []string
 	lacking bool // afdo cannot do what the option switches on
 }
 
-// ofBinary is replaced by a regular expression for the name of the file that --binary names.
+// ofBinary is a placeholder in translated options. It is replaced by a regular expression for the
+// name of the file that --binary names.
 const ofBinary = "{binary}"
 
 var (
@@ -56,11 +58,12 @@ var (
 	}}
 )
 
-// propellerTool is the key in oldTools for create_llvm_prof when it makes a layout: it has other
-// options then.
+// propellerTool is the key in oldTools for create_llvm_prof with --format=propeller. With that
+// option it makes a layout, and has other options than for a profile.
 const propellerTool = "create_llvm_prof --format=propeller"
 
-// toFormat returns an option without a value that becomes --to with the given format.
+// toFormat returns an option that has no value and that is translated to --to with the given
+// format.
 func toFormat(name string) oldOption {
 	return oldOption{switches: switches{toggle: true, on: []string{"--to", name}}}
 }
@@ -88,7 +91,8 @@ var propellerOptions = map[string]oldOption{
 	"ignore_build_id": anyBuildID, "profiled_binary_name": {flag: "--name"}, "logtostderr": toggle, "v": ignored,
 }
 
-// oldTools are the tools by their names. docs/guide/create.md has them as a table.
+// oldTools has the tools that afdo can replace, by their names. docs/guide/create.md has them as a
+// table.
 var oldTools = map[string]oldTool{
 	"create_gcov": {
 		verb: []string{"create"},
@@ -171,8 +175,9 @@ var oldTools = map[string]oldTool{
 	},
 }
 
-// toolOf returns the key in oldTools of a program and its options, and the options without its
-// subcommand.
+// toolOf returns the key in oldTools for a command line of another tool. name is the name of the
+// tool. The key may contain a subcommand, as in "llvm-profdata merge". rest has the arguments
+// without the subcommand.
 func toolOf(name string, args []string) (key string, rest []string) {
 	switch {
 	case name == "create_llvm_prof" && isPropeller(args):
@@ -189,7 +194,8 @@ func toolOf(name string, args []string) (key string, rest []string) {
 	return name, args
 }
 
-// has reports whether an option is among arguments.
+// has reports whether arguments contain an option, with one or two dashes and with or without a
+// value.
 func has(args []string, option string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -197,12 +203,12 @@ func has(args []string, option string) bool {
 	})
 }
 
-// noSuchTool has the reasons why parts of other tools do not exist here.
+// noSuchTool has error messages for subcommands of other tools that afdo cannot replace.
 var noSuchTool = map[string]string{
 	"llvm-profdata order": "afdo makes no order from the traces of an instrumented program: use LLVM's llvm-profdata, or \"afdo layout\" with a recording",
 }
 
-// noSuchOption has the reasons why options of other tools do not exist here.
+// noSuchOption has error messages for options of other tools that afdo cannot translate.
 var noSuchOption = map[string]string{
 	"remapping-file": "afdo does not rename symbols by a remapping file: use LLVM's llvm-profdata",
 	"function":       onlySamples, "no-function": onlySamples,
@@ -210,7 +216,7 @@ var noSuchOption = map[string]string{
 
 const onlySamples = "afdo merges chosen functions of sample profiles alone: add --sample, or call \"afdo merge\" with --only-names or --strip-names; for instrumentation profiles use LLVM's llvm-profdata"
 
-// help prints the options of a tool.
+// help prints which options of a tool afdo translates.
 func (t *oldTool) help(e *verb.Env, name string) int {
 	names := slices.Sorted(maps.Keys(t.options))
 	text := human.Wrap("", 2, fmt.Sprintf("%s is \"afdo %s\" here and takes these options: --%s", name, t.verb[0], strings.Join(names, ", --")), fewestColumns-1)
@@ -220,7 +226,9 @@ func (t *oldTool) help(e *verb.Env, name string) int {
 	return cli.StatusDone
 }
 
-// runAs runs the command under the name that it was called by, or that is its first argument.
+// runAs runs a command line that may be one of another tool. The name of the tool is the name by
+// which the program was started, or the first argument. runAs translates the arguments into flags
+// of a verb and runs that verb. A command line of afdo itself runs unchanged.
 func runAs(e *verb.Env, program string, args []string) int {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	key, rest := toolOf(name, args)
@@ -254,8 +262,8 @@ func runAs(e *verb.Env, program string, args []string) int {
 	return run(e, translated)
 }
 
-// translate converts the arguments of another tool to a command line of afdo. Of an option that is
-// given twice, the last one counts.
+// translate converts the arguments of another tool to a command line of afdo. If an option is given
+// several times, the last one counts.
 func (t *oldTool) translate(args []string) ([]string, error) {
 	given := make(map[string]string)
 	var order, operands []string
@@ -295,8 +303,9 @@ func (t *oldTool) translate(args []string) ([]string, error) {
 	return t.build(append(defaults, order...), given, operands)
 }
 
-// find returns the option with a name. An option that can be on or off may be written as noNAME, or
-// have a value.
+// find returns the option of a tool with the given name and value: its name in t.options, its
+// translation, and its value. An option that can be on or off may be written as noNAME, which has
+// the value "false".
 func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, string, error) {
 	option, ok := t.options[name]
 	if !ok {
@@ -314,8 +323,8 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 	return name, option, value, nil
 }
 
-// build returns afdo's command line, from the names of the options in their order, their values,
-// and the operands.
+// build returns afdo's command line. order has the names of the tool's options in their order,
+// given their values, and operands the arguments that are not options.
 func (t *oldTool) build(order []string, given map[string]string, operands []string) ([]string, error) {
 	line := slices.Clone(t.verb)
 	for _, name := range order {
@@ -353,10 +362,11 @@ func (t *oldTool) build(order []string, given map[string]string, operands []stri
 	return append(line, operands...), nil
 }
 
-// maxList is the size of the largest list of files that is read.
+// maxList is the size in bytes of the largest list of files that [listed] reads.
 const maxList = 1 << 20
 
-// listed returns the lines of the file LIST for "@LIST", and any other value itself.
+// listed returns the values of an option that may name a list. For "@LIST" these are the lines of
+// the file LIST. Any other value stands for itself.
 func listed(value string) ([]string, error) {
 	path, isList := strings.CutPrefix(value, "@")
 	if !isList {
@@ -373,7 +383,8 @@ func listed(value string) ([]string, error) {
 	return names, nil
 }
 
-// switched returns afdo's arguments for a value of an option that can be on or off.
+// switched returns the flags of afdo for an option that can be on or off. value is the option's
+// value, such as "true". name is its name, for errors.
 func (s *switches) switched(name, value string) ([]string, error) {
 	switch strings.ToLower(value) {
 	case "true", "1", "t", "yes", "y":

@@ -77,7 +77,7 @@ type ConfigFact struct {
 }
 
 // loadedSettings are the names of the settings that come from the configuration file. errSettings
-// is the error of reading it, which all verbs report.
+// is the error of reading that file, which all verbs report.
 var (
 	loadedSettings []string
 	errSettings    error

@@ -27,14 +27,14 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Listing is the samples of one unit by function and line.
+// A Listing contains the samples of one unit, by function and by line of the function.
 type Listing struct {
 	Unit      *afdo.Unit
 	Functions []*Function // the unit's functions, those with most samples first
 }
 
-// A Function has the samples of a function of the unit, including the samples of its copies inlined
-// in functions of the unit.
+// A Function contains the samples of one function of a unit. They include the samples of its copies
+// that were inlined in other functions of the unit.
 type Function struct {
 	Symbol    afdo.Symbol
 	HeadCount uint64 // head count of the function, without inlined copies
@@ -55,36 +55,37 @@ type Line struct {
 	calls, inlined callees
 }
 
-// A Callee is a function that was called or inlined, with the number of times.
+// A Callee is a function that was called at a line or inlined there, with its count.
 type Callee struct {
 	Symbol afdo.SymbolID
 	Count  uint64 // calls, or samples of the inlined body and what is inlined in it
 }
 
-// callees collects the callees of one line.
-type callees map[afdo.SymbolID]*open
+// callees collects the functions that are called or inlined at one line, by symbol ID.
+type callees map[afdo.SymbolID]*openCallee
 
-// An open is a callee of a line while the records of the unit are read and its count is not
-// complete.
-type open struct {
+// An openCallee is the entry of a callee in a line while the records of the unit are read. Its
+// count grows with each record.
+type openCallee struct {
 	count uint64
 	depth int // number of its inlined bodies at this line that contain the current record; more than 1 if it is inlined in itself
 }
 
-// of returns the entry of a callee in c. If there is none yet, it adds one with zero counts.
-func (c *callees) of(id afdo.SymbolID) *open {
+// entry returns the entry of the callee with the given symbol ID. If c has none, entry adds one
+// with zero counts.
+func (c *callees) entry(id afdo.SymbolID) *openCallee {
 	if *c == nil {
 		*c = make(callees)
 	}
 	o := (*c)[id]
 	if o == nil {
-		o = new(open)
+		o = new(openCallee)
 		(*c)[id] = o
 	}
 	return o
 }
 
-// sorted returns the callees, those with the largest counts first.
+// sorted returns the callees of a line in descending order of their counts.
 func (c callees) sorted() []Callee {
 	all := make([]Callee, 0, len(c))
 	for id, o := range c {
@@ -96,8 +97,8 @@ func (c callees) sorted() []Callee {
 	return all
 }
 
-// Read reads the samples of a unit. If only is not nil, the listing has that symbol alone, with its
-// copies inlined in other functions of the unit. Read uses no other unit.
+// Read reads the samples of a unit. If only is not nil, the listing contains that symbol alone,
+// with its copies inlined in other functions of the unit. Read does not look into other units.
 func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	if err := u.Load(); err != nil {
 		return nil, err
@@ -123,7 +124,8 @@ func Read(u *afdo.Unit, only *afdo.Symbol) (*Listing, error) {
 	return l, nil
 }
 
-// A reader goes through the records of all functions of a unit and adds their counts to lines.
+// A reader adds the counts of a unit to source lines. It goes through the records of all functions
+// of the unit.
 type reader struct {
 	unit      *afdo.Unit
 	functions map[afdo.SymbolID]*Function
@@ -131,12 +133,11 @@ type reader struct {
 	bodies    []body // the bodies that contain the current record, outermost first
 }
 
-// A body is a function or an inlined copy of it, while the reader is between its first and its last
-// record.
+// A body is a function, or an inlined copy of one, whose records the reader is going through.
 type body struct {
-	function *Function // nil if the function belongs to another unit
-	entry    *open     // its callee entry at the line where it is inlined; nil if it is not inlined, or inlined in a function of another unit
-	samples  uint64    // samples read so far, with those of inner bodies
+	function *Function   // nil if the function belongs to another unit
+	entry    *openCallee // its callee entry at the line where it is inlined; nil if it is not inlined, or inlined in a function of another unit
+	samples  uint64      // samples read so far, with those of inner bodies
 }
 
 func (r *reader) symbol(s afdo.Symbol) error {
@@ -160,7 +161,7 @@ func (r *reader) symbol(s afdo.Symbol) error {
 	return r.cursor.Err()
 }
 
-// record adds the count of a record to the samples of its line and of the innermost body.
+// record adds the count of a record to its line and to the innermost body that contains the record.
 func (r *reader) record(l *afdo.Location) error {
 	b := &r.bodies[len(r.bodies)-1]
 	b.samples = saturating.Add(b.samples, l.Count)
@@ -170,7 +171,7 @@ func (r *reader) record(l *afdo.Location) error {
 	}
 	for target := range r.cursor.Targets() {
 		if line != nil {
-			callee := line.calls.of(target.Callee)
+			callee := line.calls.entry(target.Callee)
 			callee.count = saturating.Add(callee.count, target.Count)
 		}
 	}
@@ -180,12 +181,12 @@ func (r *reader) record(l *afdo.Location) error {
 	return nil
 }
 
-// enter appends the body of an inlined function to r.bodies. line is the line of the call, and id
-// the function's symbol.
+// enter starts the body of an inlined function. line is the line of the call, and id is the symbol
+// ID of the inlined function.
 func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	b := body{}
 	if line != nil {
-		b.entry = line.inlined.of(id)
+		b.entry = line.inlined.entry(id)
 		b.entry.depth++
 	}
 	if start, end := r.unit.IDs(); start <= id && id < end {
@@ -199,9 +200,9 @@ func (r *reader) enter(line *Line, id afdo.SymbolID) error {
 	return nil
 }
 
-// leave closes the innermost bodies until only depth bodies are open. It adds the samples of a
-// closed body to the enclosing body and to the line where it is inlined, but only once to the line
-// if the function is inlined in itself.
+// leave ends the innermost bodies until only depth bodies are left. It adds the samples of an ended
+// body to the enclosing body, and to the line where the body is inlined. If a function is inlined
+// in itself, its samples are added to the line only once.
 func (r *reader) leave(depth int) {
 	for len(r.bodies) > depth {
 		last := len(r.bodies) - 1
@@ -228,7 +229,7 @@ func (r *reader) function(s afdo.Symbol) *Function {
 }
 
 // line returns the line at an offset from the function's declaration, and adds it if it is missing.
-// If f is nil, because the function belongs to another unit, line returns nil.
+// It returns nil for a nil f, which stands for a function of another unit.
 func (f *Function) line(offset uint32) *Line {
 	if f == nil {
 		return nil
@@ -242,7 +243,8 @@ func (f *Function) line(offset uint32) *Line {
 	return l
 }
 
-// finish sorts the lines by offset and sums up their samples.
+// finish completes a function after all records of the unit were read: it sorts its lines by offset
+// and sums up their samples.
 func (f *Function) finish() *Function {
 	for _, offset := range slices.Sorted(maps.Keys(f.lines)) {
 		l := f.lines[offset]
@@ -257,8 +259,9 @@ func (f *Function) finish() *Function {
 // of the listing.
 var ErrNoDeclaration = errors.New("the debug info declares none of the unit's functions")
 
-// Declare sets the lines of declarations from the debug info of a binary. It only reads the units
-// that contain code of a function of the listing, or of a function in which one is inlined.
+// Declare finds the declaration of each function of the listing in the debug info of a binary, and
+// sets Declared to its line. It reads only the compilation units of the debug info that contain
+// code of these functions, or of functions into which they may be inlined.
 //
 // A function that the debug info does not contain keeps line 0. If this is true for all functions,
 // the error is [ErrNoDeclaration].
@@ -317,8 +320,8 @@ func Declarations(ctx context.Context, binary string, functions []Name, holders 
 	return lines, nil
 }
 
-// holders returns the names of all functions of the unit. The wanted functions may be inlined in
-// them.
+// holders returns the names of all functions of the unit. Functions of the listing may be inlined
+// in any of them.
 func (l *Listing) holders() (names []string, err error) {
 	for s, err := range l.Unit.Symbols() {
 		if err != nil {
@@ -331,9 +334,10 @@ func (l *Listing) holders() (names []string, err error) {
 	return names, nil
 }
 
-// InCode finds the symbols of a binary that have one of the canonical names. For each instruction
-// range in their code, it calls each with the innermost function at that range, and with every
-// function that this one was inlined into.
+// InCode finds functions in the code of a binary, with its debug info. names has the canonical
+// names of the symbols whose code is searched. For each range of instructions of this code, InCode
+// calls each with the innermost function of the range, and with every function into which that one
+// was inlined.
 func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, each func(*symbolize.Function)) error {
 	var symbols []symbolize.Symbol
 	for s, err := range file.Symbols() {
@@ -377,14 +381,15 @@ func (r *Row) Samples() (samples uint64, seen bool) {
 // maxSource is the size in bytes of the largest source file that is read.
 const maxSource = 64 << 20
 
-// errNotSource is the error for a path from a profile or debug info that does not look like a
-// source file.
+// errNotSource is the error of [FindSource] for a path that does not look like a source file. The
+// path comes from a profile or from debug info.
 var errNotSource = errors.New("not named like a source file, so it is read only below --source")
 
-// FindSource returns the path of a unit's source file. Below dir, it tries the whole path of the
-// unit, and then the path without its first directories, one by one, because the tree may have
-// moved. Without dir, it returns the path itself if that looks like a source file: whoever made the
-// profile chose the path, and should not choose which of the user's files are printed.
+// FindSource returns the path of a unit's source file. If dir is not empty, FindSource looks below
+// dir, because the source tree may have moved. It tries the whole path of the unit, then the path
+// without its first directory, without its first two, and so on. If dir is empty, it returns the
+// path of the unit, but only if that looks like a source file. The author of a profile chooses the
+// path, and must not be able to have other files of the user printed.
 func FindSource(dir, unit string) (string, error) {
 	if unit == "" {
 		return "", fmt.Errorf("the unit of unknown files has no source: %w", fs.ErrNotExist)
@@ -408,7 +413,7 @@ func FindSource(dir, unit string) (string, error) {
 	return "", fmt.Errorf("%s has no %s: %w", dir, unit, fs.ErrNotExist)
 }
 
-// sourceNames are the suffixes of names of source files.
+// sourceNames are the endings of the names of source files, such as ".c".
 var sourceNames = []string{
 	".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".txx", ".tpp",
 	".def", ".y", ".yy", ".l", ".ll", ".re", ".ixx", ".cppm", ".i", ".ii", ".m", ".mm", ".s", ".asm", ".cu", ".ispc",

@@ -22,14 +22,15 @@ type Printer struct {
 	err   error
 }
 
-// columns is the format of the two columns before the text of a source line.
+// columns is the format of the two columns before the text of a source line: the samples and the
+// line number.
 const columns = "%15s %6s  "
 
 // calleesPerLine is how many callees of a line are printed.
 const calleesPerLine = 5
 
-// Offsets prints the functions of a listing one after the other, with their lines as offsets from
-// the declaration.
+// Offsets prints the functions of a listing one after the other. It names each line by its offset
+// from the declaration of the function.
 func (p *Printer) Offsets(l *Listing) error {
 	p.sum(l)
 	for i, f := range l.Functions {
@@ -47,7 +48,8 @@ func (p *Printer) Offsets(l *Listing) error {
 	return p.err
 }
 
-// Source prints the source lines that have samples or a declaration, and some lines around them.
+// Source prints the lines of a source file that have samples or the declaration of a function. It
+// also prints p.Context lines before and after each of them. rows has all lines of the file.
 func (p *Printer) Source(l *Listing, path string, rows []Row) error {
 	p.sum(l)
 	p.printf("%s\n"+columns+"\n", path, "Samples", "Line")
@@ -79,7 +81,8 @@ func (p *Printer) sourceRow(row *Row) {
 	}
 }
 
-// shown reports whether row i is printed: it has counts, or is near a row that has.
+// shown reports whether Source prints row i: it has samples or a declaration, or is near a row that
+// has.
 func (p *Printer) shown(rows []Row, i int) bool {
 	if p.Context < 0 {
 		return true
@@ -118,9 +121,9 @@ func (p *Printer) functionName(f *Function) string {
 	return name
 }
 
-// Escape sequences for terminals. hot colours source lines that have more than a tenth of all
-// samples, and warm those that have more than a hundredth. faint is for remarks. plain ends a
-// colour.
+// Escape sequences that colour text on terminals. hot is for source lines with more than a tenth of
+// all samples, and warm for those with more than a hundredth. faint is for remarks, such as the
+// callees of a line. plain ends a colour.
 const (
 	hot   = "\x1b[1;31m"
 	warm  = "\x1b[33m"
@@ -143,7 +146,7 @@ func (p *Printer) row(samples uint64, seen bool, number, text string) {
 	p.colored(color, line)
 }
 
-// note prints a remark below a line, such as its callees.
+// note prints a remark below a source line, for example which functions it calls.
 func (p *Printer) note(format string, args ...any) {
 	p.colored(faint, fmt.Sprintf(columns+"  | ", "", "")+fmt.Sprintf(format, args...))
 }

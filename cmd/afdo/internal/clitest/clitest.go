@@ -16,7 +16,7 @@ import (
 // A FailingWriter is a writer whose every write fails with Err.
 type FailingWriter struct{ Err error }
 
-// Write returns the error.
+// Write returns w.Err and writes nothing.
 func (w FailingWriter) Write([]byte) (int, error) { return 0, w.Err }
 
 // Terminal returns an open terminal, or skips the test if the system has none.
@@ -30,8 +30,8 @@ func Terminal(t *testing.T) *os.File {
 	return f
 }
 
-// Exponential returns a mangled name that grows by a few bytes per level, while its demangled form
-// doubles.
+// Exponential returns a mangled name of the given number of nested levels. With each level the
+// mangled name grows by a few bytes, and its demangled form doubles in length.
 func Exponential(levels int) string {
 	name := "_Z1fI1AIiiE"
 	for i := range levels {
@@ -41,8 +41,8 @@ func Exponential(levels int) string {
 	return name + "EvT_"
 }
 
-// Say returns a function that writes text to its argument, for functions that expect such a
-// callback.
+// Say returns a function that writes text to the writer that it is given. Tests pass it to
+// functions that take a callback for writing.
 func Say(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -94,15 +94,16 @@ type cacheFacts struct {
 	Sources []sourceFacts `json:"sources"` // sources whose last compile used the whole profile or none
 }
 
-// sourceFacts describe the last compile of a source: whether its slice had samples and, if not,
-// why.
+// sourceFacts describe the last compile of a source file through "afdo exec": whether its slice of
+// the profile had samples and, if not, why.
 type sourceFacts struct {
 	File    string `json:"file"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 }
 
-// commandFacts are the statistics of the commands that exec has run with one outcome and reason.
+// commandFacts are statistics of the commands that "afdo exec" has run. They cover the commands
+// with one outcome, such as "sliced", and one reason.
 type commandFacts struct {
 	Outcome string  `json:"outcome"`
 	Reason  string  `json:"reason,omitempty"`
@@ -157,7 +158,8 @@ func (f *cacheFacts) print(w io.Writer) error {
 // maxSources is how many sources are printed as text. The JSON has all of them.
 const maxSources = 20
 
-// printSources prints which sources got no slice with samples.
+// printSources prints the source files that were last compiled with the whole profile or without
+// one, and the reason for each.
 func (f *cacheFacts) printSources(w io.Writer) error {
 	if len(f.Sources) > 0 {
 		fmt.Fprintf(w, "\nSources that got the whole profile or nothing of it:\n")
@@ -181,8 +183,8 @@ func outcome(what, reason string) string {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// keptSlices returns how many compiles reused a slice from beside the object file or from the
-// cache, and how many used any slice.
+// keptSlices counts compiles in the statistics of "afdo exec". kept is the number that reused a
+// slice from beside the object file or from the cache. all is the number that used any slice.
 func keptSlices(counts []store.Count) (kept, all int64) {
 	for _, c := range counts {
 		switch c.Outcome {

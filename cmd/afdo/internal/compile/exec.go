@@ -139,14 +139,15 @@ func NewExec(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// addHandoverFlag adds the flag --as, which selects whether GCC gets counts by source line or by
-// arc of its control flow graph.
+// addHandoverFlag adds the flag --as to a verb. It selects how GCC gets the counts of a profile: by
+// source line, or by arc of the control flow graph. arcs is set for the latter.
 func addHandoverFlag(cmd *cobra.Command, arcs *bool) {
 	verb.AddChoice(cmd, arcs, "as", "", "how GCC gets counts, by lines or as counts of arcs",
 		verb.Choice[bool]{Word: "lines", Meaning: false}, verb.Choice[bool]{Word: "arcs", Meaning: true})
 }
 
-// completeCompiler completes the name of a program in $PATH, and then files.
+// completeCompiler completes the words after "afdo exec" in a shell: first the name of a program in
+// $PATH, and then names of files.
 func completeCompiler(_ *cobra.Command, args []string, begun string) (names []string, _ cobra.ShellCompDirective) {
 	if len(args) > 0 || begun == "" {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -230,8 +231,9 @@ func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) err
 	return e.Become(plan.Argv, environment)
 }
 
-// runWithProfile runs a compiler with a profile. If it fails, runWithProfile runs the command that
-// without returns, which has no profile. It returns the first error if both fail.
+// runWithProfile runs the compiler command argv, which uses a profile, with the given environment.
+// If the compiler fails, runWithProfile runs the command that without returns, which compiles the
+// same source without a profile. If both fail, it returns the error of the first.
 func runWithProfile(e *verb.Env, argv, environment []string, without func() ([]string, error)) error {
 	err := become.Child(&e.Env, argv, environment, e.Err)
 	var exit *exec.ExitError
@@ -256,11 +258,13 @@ func runWithProfile(e *verb.Env, argv, environment []string, without func() ([]s
 	return nil
 }
 
-// listSuffix is what "afdo layout" appends to a prefix for the name of clang's list.
+// listSuffix is the ending of the name of a file that "afdo layout" writes: the list of the order
+// of basic blocks that clang reads. The prefix of the name comes from the user.
 const listSuffix = "_cc_profile.txt"
 
-// execWithLayout runs a compile with the entries of the layout for its functions. If the compiler's
-// output shows that some of them are stale, it compiles once more without those.
+// execWithLayout compiles a source file with the entries of a code layout for its functions. plan
+// has the command. If the compiler's output shows that some entries do not fit the code any more,
+// it compiles once more without these entries.
 func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.Launcher, plan *driver.Plan, dir string, environment []string) error {
 	list := o.layout + listSuffix
 	with, err := l.WithLayout(ctx, plan.Argv, dir, list, !o.noCheck)
@@ -298,7 +302,8 @@ func execWithLayout(ctx context.Context, e *verb.Env, o *execOptions, l *driver.
 	return nil
 }
 
-// ExecFacts is the JSON report of exec: which command it has run, with which slice.
+// ExecFacts is the JSON report of "afdo exec" on one compile. It describes the command that was run
+// and the slice of the profile that the command used.
 type ExecFacts struct {
 	Version   int            `json:"schema_version"`
 	Directory string         `json:"directory"`
@@ -321,8 +326,8 @@ func newExecFacts(argv []string, dir string, start time.Time, plan *driver.Plan,
 	return f
 }
 
-// appendTo appends the facts to a file as a line of JSON. It does so in one write, because compiles
-// of a build run at the same time.
+// appendTo appends the report to a file as a line of JSON. It writes the line at once, because
+// several compiles of a build may append to the same file.
 func (f *ExecFacts) appendTo(path string) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -345,14 +350,16 @@ func (f *ExecFacts) appendTo(path string) error {
 // sources that are files.
 const maxStdin = 256 << 20
 
-// keptStdin reads a source from standard input, and lets the compiler read it again.
+// keptStdin reads a source file from standard input for "afdo exec", and makes standard input
+// readable once more for the compiler.
 type keptStdin struct {
 	env  *verb.Env
 	lost error // why the compiler can no longer read the source, or nil
 }
 
-// keep reads standard input, and replaces it by a temporary file with the same contents. The file
-// has no name, so it disappears when the compiler ends.
+// keep reads all of standard input and returns it. It replaces standard input by a temporary file
+// with the same contents, which the compiler can read. The file has no name, so it disappears when
+// the compiler ends.
 func (k *keptStdin) keep() ([]byte, error) {
 	file, err := files.CreateTemp("", "afdo-stdin-*")
 	if err != nil {
@@ -373,8 +380,8 @@ func (k *keptStdin) keep() ([]byte, error) {
 	return text, nil
 }
 
-// readInto copies in to a file, and returns the first maxStdin bytes and the size. It then sets the
-// file back to its beginning.
+// readInto copies everything from in to a file, and returns the first maxStdin bytes of it and the
+// number of all bytes. The next read from file begins at its start.
 func readInto(file *os.File, in io.Reader) (text []byte, size int64, err error) {
 	if size, err = io.Copy(file, in); err != nil {
 		return nil, 0, err

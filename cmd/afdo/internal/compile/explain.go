@@ -145,8 +145,8 @@ func NewExplain(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that contradict each other. Compiles come from one source: a command, a
-// compilation database or a binary.
+// check returns an error for arguments and flags of "afdo explain" that contradict each other. The
+// compiles must come from exactly one of these: a command, a compilation database, or a binary.
 func (x *explaining) check(args []string) error {
 	ways := 0
 	for _, given := range []bool{len(args) > 1, x.database != "", x.binary != ""} {
@@ -167,7 +167,9 @@ func (x *explaining) check(args []string) error {
 	return nil
 }
 
-// runExplain compares a profile with compiles and reports how they used it.
+// runExplain reports which counts of a profile some compiles find, and why they do not find the
+// others. It runs the compiles of the command argv or of a compilation database. With --binary, it
+// reads the debug info of a newer program instead.
 func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
 	p, format, err := loadWithFormat(e, path)
 	if err != nil {
@@ -208,8 +210,8 @@ func runExplain(ctx context.Context, e *verb.Env, path string, argv []string, x 
 	return tellExplained(e, path, report(), moved, x)
 }
 
-// compileWith runs compiles with a profile and returns how each used it. Their output files are
-// removed.
+// compileWith runs compiles with a profile. It returns a description of the code that each has
+// made, and which counts of the profile that code used. The compiles' output files are removed.
 func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profile, format anyprof.Format, compiles []compile, x *explaining) ([]*explain.Code, error) {
 	c, err := explain.NewCompiling(path, p, format)
 	if err != nil {
@@ -231,8 +233,9 @@ func compileWith(ctx context.Context, e *verb.Env, path string, p *profile.Profi
 	return codes, nil
 }
 
-// tellExplained prints a report. moved is the number of functions whose counts were moved to edited
-// sources.
+// tellExplained prints the report of "afdo explain" on the profile at a path. moved is the number
+// of functions whose counts were moved to edited sources. It returns an error if no counts were
+// found, or fewer than --min-found requires.
 func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *explaining) error {
 	path = input.Name(path)
 	facts := newExplainFacts(path, r)
@@ -252,7 +255,8 @@ func tellExplained(e *verb.Env, path string, r *explain.Report, moved int, x *ex
 	return err
 }
 
-// whyNothing returns the reason why the compiles found none of a profile's counts.
+// whyNothing returns the reason, in words, why compiles found none of a profile's counts. One
+// reason is that the profile is of another program.
 func whyNothing(r *explain.Report) string {
 	s := r.Stranger
 	switch {
@@ -274,7 +278,8 @@ type compile struct {
 	profiled bool // the command already uses a profile
 }
 
-// loadWithFormat reads a whole profile into memory, and returns its format as well.
+// loadWithFormat reads a whole profile into memory. It returns the profile and the format of its
+// file.
 func loadWithFormat(e *verb.Env, path string) (p *profile.Profile, format anyprof.Format, err error) {
 	err = e.WithFile(path, func(f *input.File, k kind.Kind) error {
 		format = f.Format()
@@ -289,7 +294,8 @@ func loadWithFormat(e *verb.Env, path string) (p *profile.Profile, format anypro
 	return p, format, err
 }
 
-// compiles returns the compiles of a command line, or of all commands of the database.
+// compiles returns the compiles to explain: those of the command argv or, with --compile-commands,
+// those of all commands in the compilation database.
 func (x *explaining) compiles(argv []string) ([]compile, error) {
 	if x.database != "" {
 		commands, _, err := verb.ReadDatabase(x.database)
@@ -316,8 +322,9 @@ func compilesOf(commands ...verb.BuildCommand) (compiles []compile) {
 	return compiles
 }
 
-// compileAll calls do for each compile, jobs of them at a time, and returns the results. It stops
-// at the first error. A signal ends the compilers.
+// compileAll calls do for each compile, for at most jobs of them at the same time, and returns the
+// results in the order of compiles. It stops at the first error. A signal ends the running
+// compilers.
 func compileAll[T any](ctx context.Context, e *verb.Env, compiles []compile, jobs int, do func(context.Context, compile) (T, error)) ([]T, error) {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -336,8 +343,8 @@ func compileAll[T any](ctx context.Context, e *verb.Env, compiles []compile, job
 	return results, err
 }
 
-// explainedFiles are the source files that the compiles read, compared with the checksums of
-// sources in the profile.
+// explainedFiles are the source files and headers that some compiles read, compared with the
+// checksums of these files in the profile.
 type explainedFiles struct {
 	files *rebase.Files
 	sums  map[string]uint32  // checksum of the file in the profile, by the unit's path
@@ -345,8 +352,9 @@ type explainedFiles struct {
 	moved map[[2]string]bool // functions whose lines were found in edited files, by unit and symbol
 }
 
-// readBy returns the files that compiles read, if the profile has checksums of any. A source that
-// cannot be preprocessed is skipped: compiling it later reports the error.
+// readBy returns the source files and headers that the compiles read. If the profile has no
+// checksums of files, the result is empty. A source that cannot be preprocessed is skipped, because
+// compiling it later reports the error.
 func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs int) *explainedFiles {
 	f := &explainedFiles{files: rebase.NewFiles(nil), sums: make(map[string]uint32), same: make(map[string]bool), moved: make(map[[2]string]bool)}
 	for u := range p.NumUnits() {
@@ -373,14 +381,14 @@ func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs in
 	return f
 }
 
-// placed reports whether the line offsets of a function in the profile fit the source: the file is
-// unchanged, or the counts were moved.
+// placed reports whether the line offsets that the profile has for a function fit its source. They
+// do if the file is unchanged, or if the counts were moved to their new lines.
 func (f *explainedFiles) placed(unit, symbol string) bool {
 	return f.same[unit] || f.moved[[2]string{unit, symbol}]
 }
 
-// move moves the counts of a profile to edited sources as "afdo exec" does. It returns the result
-// and the number of functions with samples that it moved.
+// move moves the counts of edited functions to their new lines, as "afdo exec" does. It returns the
+// changed profile, and the number of functions with samples whose counts were moved.
 func (f *explainedFiles) move(p *profile.Profile) (*profile.Profile, int) {
 	q, report := f.files.Slice(p)
 	n := 0
@@ -399,8 +407,9 @@ func (f *explainedFiles) move(p *profile.Profile) (*profile.Profile, int) {
 	return q, n
 }
 
-// inParallel calls do with each number below n, some at the same time. Once one has failed, no more
-// are begun. It returns the errors, in the order of their numbers.
+// inParallel calls do with each number from 0 to n-1, with at most jobs calls at the same time.
+// After a call has failed, it starts no more. It returns the errors of all calls, in the order of
+// the numbers.
 func inParallel(n, jobs int, do func(i int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64

@@ -20,22 +20,24 @@ import (
 	"github.com/go-afdo/afdo/internal/cli/human"
 )
 
-// arcFacts is what explain --as arcs prints, in the form of its JSON.
+// arcFacts is the JSON report of "afdo explain --as arcs": how much of a profile could be converted
+// to counts of arcs in the control flow graphs.
 type arcFacts struct {
 	Profile string `json:"profile"`
 	arcs.Report
 	Units []arcUnit `json:"units"` // the units with the most counts first
 }
 
-// arcUnit reports on the arcs of one compile.
+// arcUnit reports, for one compile, how much of the profile could be converted to counts of arcs.
 type arcUnit struct {
 	Unit string `json:"unit"`
 	arcs.Report
 	Why string `json:"why,omitempty"` // why no counts of arcs could be inferred
 }
 
-// runExplainArcs infers how often each arc of the control flow graph ran in some compiles, and
-// reports how much of the profile that used.
+// runExplainArcs runs compiles and infers from a profile how often each arc of their control flow
+// graphs ran. It reports how much of the profile the inferred counts use. The compiles come from
+// the command argv or from a compilation database.
 func runExplainArcs(ctx context.Context, e *verb.Env, path string, argv []string, x *explaining) error {
 	compiles, err := x.compiles(argv)
 	if err != nil {

@@ -80,7 +80,8 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	return f
 }
 
-// write prints the facts as text, with the functions and units that lose the most counts.
+// write prints the report as text. It lists at most most of the units and of the functions for
+// which compiles find the fewest counts.
 func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count"))
@@ -110,10 +111,12 @@ func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	return err
 }
 
-// foundOfFindable returns Found as a share of Findable.
+// foundOfFindable returns the share of counts that the compiles have found, among the counts that a
+// compiler can find at all.
 func (f *ExplainFacts) foundOfFindable() float64 { return human.Share(f.Found, f.Findable) }
 
-// changed returns the sum of the counts of functions whose lines have changed since the recording.
+// changed returns the sum of the counts of functions whose source lines have changed since the
+// recording.
 func (f *ExplainFacts) changed() uint64 {
 	sum := uint64(0)
 	for _, g := range f.Functions {
@@ -124,7 +127,9 @@ func (f *ExplainFacts) changed() uint64 {
 	return sum
 }
 
-// unitsText lists the units that lose the most counts, or returns "" if there is only one unit.
+// unitsText returns a table of the units that lose the most counts, as text, with at most most
+// rows. It returns "" if there is only one unit. A count is lost if the compile of the unit does
+// not find it.
 func (f *ExplainFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 {
 		return ""
@@ -139,7 +144,8 @@ func (f *ExplainFacts) unitsText(most table.Count) string {
 	return "\nUnits\n" + units.Text(2)
 }
 
-// functionsText lists the functions that lose the most counts, with the reason and advice.
+// functionsText returns a table of the functions that lose the most counts, as text, with at most
+// most rows. Each row has the reason. Advice on the reasons follows the table.
 func (f *ExplainFacts) functionsText(most table.Count) string {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
@@ -183,8 +189,9 @@ type ExplainLayoutFacts struct {
 	Units        []laidout.Unit         `json:"units"`
 }
 
-// PlacedFunction reports on one function of a layout: the unit that defines it, and whether it was
-// laid out or why not.
+// PlacedFunction reports on one function in a list of "afdo layout". It has the unit that defines
+// the function, and says whether the compiler ordered its basic blocks by the list and, if not,
+// why.
 type PlacedFunction struct {
 	Name      string         `json:"name"`
 	Demangled string         `json:"demangled"`
@@ -193,8 +200,9 @@ type PlacedFunction struct {
 	Advice    string         `json:"advice,omitempty"`
 }
 
-// splitLayoutArgs splits the arguments into the profile, "" if there is none, and the command after
-// "--". dash is the number of arguments before "--", or -1 without "--".
+// splitLayoutArgs splits the arguments of "afdo explain --layout" into the profile, which is
+// optional, and the compiler command after "--". dash is the number of arguments before "--", or -1
+// without "--".
 func splitLayoutArgs(args []string, dash int) (profiles, argv []string) {
 	if dash < 0 {
 		return args, nil
@@ -202,7 +210,8 @@ func splitLayoutArgs(args []string, dash int) (profiles, argv []string) {
 	return args[:dash], args[dash:]
 }
 
-// checkLayout refuses arguments and flags that do not go with --layout.
+// checkLayout returns an error for arguments and flags that do not go with --layout. args and dash
+// are those of [splitLayoutArgs].
 func (x *explaining) checkLayout(args []string, dash int) error {
 	profiles, argv := splitLayoutArgs(args, dash)
 	switch {
@@ -218,8 +227,8 @@ func (x *explaining) checkLayout(args []string, dash int) error {
 	return nil
 }
 
-// runExplainLayout compares a layout with compiles, and reports which of its functions were laid
-// out.
+// runExplainLayout runs compiles with a list of "afdo layout", and reports for which of the listed
+// functions the compiler used the list. args and dash are those of [splitLayoutArgs].
 func runExplainLayout(ctx context.Context, e *verb.Env, args []string, dash int, x *explaining) (err error) {
 	profiles, argv := splitLayoutArgs(args, dash)
 	compiles, err := x.compiles(argv)
@@ -263,7 +272,8 @@ func newExplainLayoutFacts(path string, r *laidout.Report) *ExplainLayoutFacts {
 	return f
 }
 
-// tell prints the facts. It returns an error if too few functions are laid out.
+// tell prints the report as text or JSON. It returns an error if the compiler used the list for no
+// function, or for fewer than --min-found requires.
 func (f *ExplainLayoutFacts) tell(e *verb.Env, x *explaining) (err error) {
 	if x.json {
 		err = output.JSON(e.Out, f)
@@ -284,7 +294,8 @@ func (f *ExplainLayoutFacts) tell(e *verb.Env, x *explaining) (err error) {
 	return nil
 }
 
-// worst returns the most frequent reason why functions are not laid out.
+// worst returns the most frequent reason why the compiler did not apply the layout to a listed
+// function.
 func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 	for _, r := range laidout.Reasons {
 		if r.Lost() && f.Reasons[r] > f.Reasons[worst] {
@@ -294,7 +305,8 @@ func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 	return worst
 }
 
-// write prints the facts as text, with the functions and units that are not laid out.
+// write prints the report as text. It lists at most most of the units, and at most most of the
+// functions to which the compiler did not apply the layout.
 func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	text := fmt.Sprintf("%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function"))
 	if f.Elsewhere > 0 {
@@ -310,8 +322,9 @@ func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	return err
 }
 
-// unitsText lists the units with the most functions that are not laid out, if there are several
-// units or one is compiled without the layout.
+// unitsText returns a table of the units, as text, with at most most rows. The units with the most
+// functions to which the compiler did not apply the layout come first. It returns "" if there is
+// only one unit and it is compiled with the layout.
 func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u laidout.Unit) bool { return u.Why != "" }) {
 		return ""
@@ -326,7 +339,8 @@ func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 	return "\nUnits\n" + units.Text(2)
 }
 
-// functionsText lists the functions that are not laid out, with the reason and advice.
+// functionsText returns a table of the functions to which the compiler did not apply the layout, as
+// text, with at most most rows. Each row has the reason. Advice on the reasons follows the table.
 func (f *ExplainLayoutFacts) functionsText(most table.Count) (text string) {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")

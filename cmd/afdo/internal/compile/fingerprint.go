@@ -92,7 +92,8 @@ func runFingerprint(e *verb.Env, in *gcovkind.Input, s *slicing, asJSON bool) er
 	})
 }
 
-// fingerprints returns the fingerprints of the units that the flags name.
+// fingerprints returns a fingerprint for each unit that --unit names. It is a hash of the slice of
+// the profile that a compile of the unit uses.
 func (s *slicing) fingerprints(e *verb.Env, program *slice.Program, target slice.Target) ([]FingerprintFacts, error) {
 	listed, err := readDepfiles(s.deps)
 	if err != nil {
@@ -120,7 +121,8 @@ func (s *slicing) fingerprints(e *verb.Env, program *slice.Program, target slice
 	return facts, nil
 }
 
-// mustHave returns an error if a profile lacks a unit. The error suggests units with similar paths.
+// mustHave returns an error if the profile has no unit of the given path. The error suggests units
+// with similar paths.
 func mustHave(program *slice.Program, unit string) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -132,7 +134,9 @@ func mustHave(program *slice.Program, unit string) error {
 	return fmt.Errorf("%w; a file that has headers in the profile alone takes --deps", find.NotFound(unit, find.Certain(program.Units())))
 }
 
-// fingerprintAll returns the fingerprints of all units, ordered by path.
+// fingerprintAll returns the fingerprints of all units of a profile, ordered by path. They are for
+// slices that the target compiler reads, with counts rounded to the given number of significant
+// bits.
 func fingerprintAll(program *slice.Program, target slice.Target, bits int) ([]FingerprintFacts, error) {
 	keys, err := program.Fingerprints(target, bits)
 	if err != nil {

@@ -131,7 +131,8 @@ func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	return sliceOne(e, path, all, s, out, target)
 }
 
-// sliceOne writes the slice for the units that the flags name.
+// sliceOne writes one slice of a GCOV profile: the part that a compile of the units of --unit uses,
+// with the headers that --deps lists.
 func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
 	switch {
 	case all.dir != "" || all.database != "":
@@ -162,8 +163,9 @@ func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	})
 }
 
-// cutSlice returns the slice that answers a request. It moves the counts of edited sources to their
-// new lines, unless noRebase is set: paths are the files that the compile reads.
+// cutSlice returns the slice of a program's profile that a request describes, for a file of the
+// given format. paths are the source files that the compile reads. If some of them were edited,
+// cutSlice moves their counts to the new lines, unless noRebase is set.
 func cutSlice(format anyprof.Format, program *slice.Program, request slice.Request, paths []string, noRebase bool) (*profile.Profile, error) {
 	files := rebase.NewFiles(paths)
 	request.Evidence = gcovkind.IsV4(format)
@@ -183,9 +185,10 @@ func cutSlice(format anyprof.Format, program *slice.Program, request slice.Reque
 	return part, nil
 }
 
-// rememberedSources returns a function that reports for which units a slice stores hashes of the
-// source lines: all if the format can store hashes, or else those whose source has changed, so that
-// their counts can be moved.
+// rememberedSources returns a function that reports for which source files a slice stores hashes of
+// the source lines. With these hashes, counts can be moved when the source was edited. If the
+// format can store hashes, these are all files, and otherwise the files that have changed. The
+// function is nil if noRebase is set and the format cannot store hashes.
 func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool) func(path string, sum uint32) bool {
 	switch {
 	case gcovkind.IsV4(format):
@@ -196,7 +199,7 @@ func rememberedSources(format anyprof.Format, files *rebase.Files, noRebase bool
 	return files.Differs
 }
 
-// encodeSlice writes a slice in the format of the output.
+// encodeSlice writes a slice to w, in the format that the command line has selected for the output.
 func encodeSlice(w io.Writer, out verb.Output, part *profile.Profile) error {
 	if out.Format == 0 {
 		data, err := clangprofile.Encode(part)
@@ -219,15 +222,16 @@ const (
 	ofFileName   = "last of its name" // rule 6
 )
 
-// An item is a part of a slice that slice --why compares with the same part of another slice: a
-// symbol, the path of a file, or the summary.
+// An item is one entry of a slice that "afdo slice --why" compares with the same entry of another
+// slice. It is a symbol, the path of a file, or the summary.
 type item struct {
 	rule string
 	text string // its data in the slice, for comparison
 }
 
-// sliceWhy prints the differences between two slices of one compile, with the rules that caused
-// them.
+// sliceWhy prints the differences between two slices that were made for the same compile at
+// different times. For each difference it prints the rule that puts the symbol or path into the
+// slice. old and fresh are the paths of the slices.
 func sliceWhy(e *verb.Env, old, fresh string) error {
 	var sides [2]map[string]item
 	for i, path := range []string{old, fresh} {
@@ -253,7 +257,8 @@ func sliceWhy(e *verb.Env, old, fresh string) error {
 	return err
 }
 
-// differences returns a line for each item that was added, removed or changed, grouped by rule.
+// differences returns a line of text for each item that only one of two slices has, or that differs
+// between them. The lines are grouped by rule.
 func differences(old, fresh map[string]item) (lines []string) {
 	type change struct{ rule, what, name string }
 	var changes []change
@@ -278,9 +283,9 @@ func differences(old, fresh map[string]item) (lines []string) {
 	return lines
 }
 
-// itemsOf returns the parts of a slice for which slice --why gives reasons: its symbols, its paths
-// without symbols and its summary. The key is the text that is printed for the part. That of a
-// symbol contains the path of its unit.
+// itemsOf returns the entries of a slice that "afdo slice --why" compares: its symbols, the paths
+// of units without symbols, and its summary. The key of an entry is the text that is printed for
+// it. The key of a symbol contains the path of its unit.
 func itemsOf(p *profile.Profile) map[string]item {
 	items := make(map[string]item)
 	used := make(map[profile.UnitRef]bool)
@@ -305,8 +310,9 @@ func itemsOf(p *profile.Profile) map[string]item {
 	return items
 }
 
-// itemOf returns the item of a symbol. A function without a head count, counts and calls of its own
-// is in the slice only because of the functions inlined in it.
+// itemOf returns the item of a symbol. f is its function, or nil if the slice has only its name. A
+// function without a head count, counts and calls of its own is in the slice only because of the
+// functions inlined in it.
 func itemOf(p *profile.Profile, f *profile.Function) item {
 	if f == nil {
 		return item{rule: onlyName}

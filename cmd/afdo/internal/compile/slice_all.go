@@ -33,7 +33,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// buildSlices contains the flags for writing all slices of a build.
+// buildSlices contains the flags of "afdo slice --all", which writes the slices for all compiles of
+// a build.
 type buildSlices struct {
 	enabled  bool
 	dir      string
@@ -47,13 +48,13 @@ func (b *buildSlices) addFlags(cmd *cobra.Command) {
 	f.StringVar(&b.database, "compile-commands", "", "compilation database, compile_commands.json, that lists them")
 }
 
-// A job is the slice of one command of a build.
+// A job is the work of writing the slice for one command of a build.
 type job struct {
 	command verb.BuildCommand
 	path    string // path of the slice, relative to the folder of -d
 }
 
-// check refuses flags that do not go with --all.
+// check returns an error for flags of "afdo slice" that do not go with --all.
 func (all *buildSlices) check(s *slicing, out verb.Output) error {
 	switch {
 	case all.dir == "":
@@ -68,7 +69,8 @@ func (all *buildSlices) check(s *slicing, out verb.Output) error {
 	return nil
 }
 
-// sliceAll writes the slices of all compiles of a build, reading the profile once.
+// sliceAll writes the slices of a GCOV profile for all compiles of a build. It reads the profile at
+// path only once.
 func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
 	if err := all.check(s, out); err != nil {
 		return err
@@ -84,14 +86,16 @@ func sliceAll(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	})
 }
 
-// A cutter makes slices of one profile: cut returns the encoded slice for a compile, and whether
-// the slice has any function. whole returns the encoded whole profile.
+// A cutter makes the slices of one profile. cut returns the encoded slice for a compile, given the
+// text and the files that the compile reads; any reports whether the slice has a function. whole
+// returns the encoded whole profile.
 type cutter struct {
 	cut   func(text *slice.Text, in *inputs.Inputs, c *command.Line) (data []byte, any bool, err error)
 	whole func() ([]byte, error)
 }
 
-// gccCutter returns a cutter that makes slices of a GCOV profile, for GCC.
+// gccCutter returns a [cutter] that makes slices of a GCOV profile for GCC. bits is the number of
+// significant bits to which counts are rounded, or 0.
 func gccCutter(program *slice.Program, target slice.Target, bits int, out verb.Output, noRebase bool) cutter {
 	encoded := func(part *profile.Profile) ([]byte, error) {
 		var file bytes.Buffer
@@ -117,8 +121,8 @@ func gccCutter(program *slice.Program, target slice.Target, bits int, out verb.O
 	}
 }
 
-// cutAll writes the slices of all compiles of a build with the cutter that withCutter passes to
-// work.
+// cutAll writes the slices for all compiles of a build. It calls withCutter to open the profile at
+// path. withCutter calls work with a [cutter] for that profile, which makes the slices.
 func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work func(cutter) error) error) error {
 	jobs, err := readJobs(e, all)
 	if err != nil {
@@ -147,8 +151,8 @@ func cutAll(e *verb.Env, path string, all *buildSlices, withCutter func(work fun
 	})
 }
 
-// report prints the remarks of all workers, in an order that does not depend on which worker was
-// first.
+// report prints the warnings of all workers. It sorts them first, so their order does not depend on
+// which worker was faster.
 func (a *sliceAllState) report(e *verb.Env) {
 	slices.Sort(a.remarks)
 	for _, line := range slices.Compact(a.remarks) {
@@ -160,8 +164,7 @@ func (a *sliceAllState) report(e *verb.Env) {
 	}
 }
 
-// readJobs returns the compiles that the compilation database lists, with the paths of their
-// slices.
+// readJobs returns a job for each compile in the compilation database, with the path of its slice.
 func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	commands, root, err := verb.ReadDatabase(all.database)
 	if err != nil {
@@ -193,7 +196,7 @@ func underRoot(path, root string) string {
 	return strings.TrimLeft(path, `/\`)
 }
 
-// sliceAllState is the state that the workers of [cutAll] share.
+// sliceAllState is the state that the goroutines of [cutAll] share.
 type sliceAllState struct {
 	cutter
 	cache    *store.Store
@@ -208,7 +211,7 @@ type sliceAllState struct {
 	left    int      // commands without a slice
 }
 
-// do makes the slice for a job and writes it into the output folder.
+// do makes the slice of a job and writes it into the output folder.
 func (a *sliceAllState) do(j job) error {
 	data, err := a.encoded(&j.command)
 	if err != nil {
@@ -230,7 +233,8 @@ func (a *sliceAllState) do(j job) error {
 	return nil
 }
 
-// encoded returns the encoded slice of a command, or nil if the command gets none.
+// encoded returns the encoded slice for a command of the build. If it is not known what the
+// compiler reads, this is the whole profile. It returns nil if the command gets no slice.
 func (a *sliceAllState) encoded(c *verb.BuildCommand) ([]byte, error) {
 	source := human.Name(c.Sources[0])
 	in, err := c.Inputs(context.Background(), a.cache)
@@ -261,7 +265,7 @@ func (a *sliceAllState) remark(format string, args ...any) {
 	a.remarks = append(a.remarks, fmt.Sprintf(format, args...))
 }
 
-// leaveOut records a remark on why a command gets no slice.
+// leaveOut counts a command that gets no slice, and records a warning with the reason.
 func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.remark(format, args...)
 	a.mu.Lock()
@@ -269,8 +273,8 @@ func (a *sliceAllState) leaveOut(format string, args ...any) {
 	a.left++
 }
 
-// sliceForClang writes slices for clang. They have the format of the profile, extbinary or
-// profdata.
+// sliceForClang writes one slice or, with --all, the slices for all compiles of a build, for clang.
+// The format of the slices is that of the profile, extbinary or profdata.
 func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
 	if name := out.Out.Format.Name; name != "extbinary" && name != "profdata" {
 		return cli.Usagef("--to %s: a slice is a GCOV profile, extbinary or profdata", name)
@@ -312,8 +316,9 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 	})
 }
 
-// withClangProfile opens a profile for clang and calls use with it. It is an error if the profile
-// does not have the format of the output.
+// withClangProfile opens a profile for clang, calls use with it, and closes it. The slices get the
+// summary that the flags in summary select. It is an error if the output has another format than
+// the profile.
 func withClangProfile(path string, summary *summaryFlags, out verb.Output, use func(*clangprofile.Profile) error) error {
 	p, err := clangprofile.Open(path)
 	if err != nil {
@@ -333,7 +338,8 @@ func withClangProfile(path string, summary *summaryFlags, out verb.Output, use f
 	return input.Wrap(path, use(p))
 }
 
-// clangCutter returns a cutter that makes slices of a profile for clang.
+// clangCutter returns a [cutter] that makes slices of a profile for clang. path is the file of the
+// profile.
 func clangCutter(p *clangprofile.Profile, path string) cutter {
 	return cutter{
 		cut: func(text *slice.Text, _ *inputs.Inputs, c *command.Line) ([]byte, bool, error) {
@@ -345,12 +351,13 @@ func clangCutter(p *clangprofile.Profile, path string) cutter {
 	}
 }
 
-// countersFormat is the value of --to that selects .gcda files, in which GCC expects counts of
-// arcs.
+// countersFormat is the value of --to that selects .gcda files. In these files GCC expects counts
+// for the arcs of control flow graphs.
 const countersFormat = "gcda"
 
-// sliceArcs infers the arc counters of all compiles of a build from a profile, writes them, and
-// prints the options with which GCC reads them.
+// sliceArcs infers, from a profile, counts of the arcs in the control flow graphs of all compiles
+// of a build. It writes them as .gcda files, and prints the options with which GCC reads these
+// files.
 func sliceArcs(e *verb.Env, path string, all *buildSlices) error {
 	if !all.enabled || all.dir == "" || all.database == "" {
 		return cli.Usagef("--to gcda goes with --all, -d and --compile-commands: counters depend on the compile")

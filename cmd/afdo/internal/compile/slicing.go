@@ -44,8 +44,9 @@ func (s *slicing) addFlags(e *verb.Env, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(compilers, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// openProgram opens a profile for making slices for a target compiler. If many slices are needed,
-// it loads the profile into memory. For one slice it reads a version 4 file lazily.
+// openProgram opens a profile from which slices for a target compiler are made. If many is set, it
+// loads the profile into memory, because many slices will be made. Otherwise it reads only what the
+// slice needs of a version 4 file.
 func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target) (*slice.Program, error) {
 	program, err := openProgram(in, many)
 	if err != nil {
@@ -69,8 +70,9 @@ func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
 	return slice.FromProfile(p), nil
 }
 
-// request returns the request for a slice of the units and dependency files that the flags name. It
-// prints on standard error which files the profile lacks.
+// request returns the description of the slice to make: for the units of --unit and the headers in
+// files, which come from --deps. It prints on standard error which of these the profile does not
+// have.
 func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Target, files []string) (slice.Request, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -96,7 +98,8 @@ func (s *slicing) request(e *verb.Env, program *slice.Program, target slice.Targ
 	return request, nil
 }
 
-// readDepfiles returns the paths that dependency files list.
+// readDepfiles returns the paths of source files and headers in dependency files, which compilers
+// write with -MD.
 func readDepfiles(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -113,8 +116,9 @@ func readDepfiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// matchUnits finds the requested units. A missing unit is not an error, because the compiler would
-// not find it in the whole profile either.
+// matchUnits returns the paths of the profile's units for the paths that the user has given, which
+// are relative to dir. A path without a unit is not an error, because a compiler with the whole
+// profile would not find it either.
 func matchUnits(e *verb.Env, program *slice.Program, paths []string, dir string) ([]string, error) {
 	var units []string
 	for _, m := range program.Match(paths, dir) {
@@ -130,8 +134,8 @@ func matchUnits(e *verb.Env, program *slice.Program, paths []string, dir string)
 	return units, nil
 }
 
-// matchHeaders finds the units of the files that dependency files list. Most system headers have
-// none, so only their number is printed.
+// matchHeaders returns the paths of the profile's units for files that dependency files list. Most
+// system headers have no unit. So it prints only the number of files without one.
 func matchHeaders(e *verb.Env, program *slice.Program, paths []string, dir string) []string {
 	var units []string
 	unknown := 0
@@ -151,7 +155,8 @@ func matchHeaders(e *verb.Env, program *slice.Program, paths []string, dir strin
 	return units
 }
 
-// printableList returns paths as text for people, only the first few if there are many.
+// printableList returns a list of paths as text for messages. If there are many, the text has only
+// the first few.
 func printableList(paths []string) string {
 	const most = 5
 	var list []string
@@ -167,8 +172,8 @@ func printableList(paths []string) string {
 // compilers are the values of --for that shell completion suggests.
 var compilers = []string{"gcc12", "gcc13", "gcc14", "gcc15", "gcc16"}
 
-// A compilerName is the value of --for, the compiler that reads the slice. The zero compilerName
-// means that --for was not given.
+// A compilerName is the value of --for: the compiler that will read the slice. The zero
+// compilerName means that --for was not given.
 type compilerName struct {
 	name   string
 	target slice.Target
@@ -190,7 +195,8 @@ func (c *compilerName) Set(name string) error {
 
 func (c *compilerName) Type() string { return "COMPILER" }
 
-// targetOf returns the target compiler for a slice written in a format.
+// targetOf returns the compiler for which a slice in format f is made. It is an error if the
+// compiler of --for does not read that format.
 func (c *compilerName) targetOf(f anyprof.Format) (slice.Target, error) {
 	target := slice.Version3
 	if f == anyprof.V2 {
@@ -233,8 +239,8 @@ func (s *summaryFlags) addFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("summary", "exact-summary")
 }
 
-// read returns the summary that slices get: that of the profile that --summary names or, without
-// --summary, the result of own.
+// read returns the summary that slices get. This is the summary of the profile that --summary
+// names. Without --summary it is the result of own, the summary of the profile that is sliced.
 func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, error) {
 	if s.file != "" {
 		return driver.ReadSummary(s.file)
@@ -242,7 +248,9 @@ func (s *summaryFlags) read(own func() (*afdo.Summary, error)) (*afdo.Summary, e
 	return own()
 }
 
-// apply sets the summary for all slices that program makes, if the target reads a summary.
+// apply returns program with the summary that all its slices get. The counts of this summary are
+// rounded to powers of two, so that it rarely changes. With --exact-summary, and for a compiler
+// that reads no summary, apply returns program unchanged.
 func (s *summaryFlags) apply(program *slice.Program, target slice.Target) (*slice.Program, error) {
 	if target == slice.Version2 && !s.clang || s.exact {
 		return program, nil

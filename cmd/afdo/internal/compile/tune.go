@@ -64,7 +64,8 @@ layout"). Programs of other compilers are rewritten by llvm-bolt.
 The file "log" in --folder has all commands; --verbose prints them. Finished steps are
 reused if the commands and the tree are unchanged, unless --again is given.`
 
-// tuning contains the flags of the verb tune.
+// tuning contains the flags of the verb tune, which records a program, builds it with the profile,
+// and measures whether that is faster.
 type tuning struct {
 	tune.Options
 	json bool
@@ -106,8 +107,9 @@ func NewTune(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// A stepList prints the steps of tune: a line for each finished step, and the current step on
-// standard error. Its Write prints notes and commands between them.
+// A stepList prints the progress of "afdo tune". It prints a line for each finished step, and shows
+// the current step on standard error. Notes and commands that are written to it appear between the
+// lines.
 type stepList struct {
 	err, out io.Writer
 	line     *progress.Line
@@ -115,7 +117,7 @@ type stepList struct {
 	began    time.Time
 }
 
-// show prints a line that names the step that tune begins.
+// show displays the step that tune begins, and prints the line of the step before it.
 func (s *stepList) show(step tune.Step) {
 	if step.Number != s.step.Number {
 		s.finish()
@@ -133,7 +135,7 @@ func labelOf(step tune.Step) string {
 	return strings.TrimSuffix(step.Name+", "+strings.TrimPrefix(step.Detail, tune.DoneBefore), ", ")
 }
 
-// finish prints the line of the last step, which has ended.
+// finish prints the line of the current step, which has ended, with the time that it took.
 func (s *stepList) finish() {
 	s.line.Stop()
 	if s.step.Number == 0 {
@@ -158,7 +160,8 @@ func (s *stepList) Write(text []byte) (int, error) {
 // tuneColumns is the width of the text that tune prints.
 const tuneColumns = 79
 
-// check refuses flags that contradict each other or make no sense.
+// check returns an error for flags of "afdo tune" that contradict each other or have impossible
+// values.
 func (t *tuning) check() error {
 	switch {
 	case len(t.Build) == 0:
@@ -220,8 +223,8 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	return writeTuned(e.Out, t, r)
 }
 
-// These patterns find configure, make and other build systems in the user's build command.
-// HowToBuild inserts settings such as CC=... after their names.
+// These patterns find the names of build systems, such as configure, make and cmake, in the user's
+// build command. HowToBuild inserts settings such as CC=... after these names.
 var (
 	configureWord = pattern.Of(`(^|[\s;&|(])(\S*configure)(\s|$)`)
 	makeWord      = pattern.Of(`(^|[\s;&|(])(g?make)(\s|$)`)
@@ -230,8 +233,8 @@ var (
 	builtFolder   = pattern.Of(`(^|[\s;&|(])(?:cmake\s+--build|ninja\s+-C)\s+(\S+)`)
 )
 
-// HowToBuild returns a shell command that builds with the profile: the user's build command,
-// changed so that "afdo exec" starts each compiler.
+// HowToBuild returns the shell command that "afdo tune" recommends for building with the profile.
+// It is the user's build command, changed so that "afdo exec" starts each compiler.
 func HowToBuild(o *tune.Options, r *tune.Result) string {
 	set := environment(o.Env)
 	line := shell.Line(o.Build)
@@ -274,8 +277,10 @@ var compilerInMakefile = pattern.Of(`(?m)^(CC|CXX|FC)\s*[:?]?=\s*\w\S*[ \t]+(-[^
 
 const maxMakefile = 1 << 20 // bytes; a larger makefile is not read
 
-// withOptions adds the options of [compilerInMakefile] to settings such as CC="afdo exec -- gcc".
-// On the command line of make, these replace the variables of the makefile, with all options.
+// withOptions inserts the options of [compilerInMakefile] into settings such as CC="afdo exec --
+// gcc". variables has these settings, and tree is the folder of the makefile. A setting on make's
+// command line replaces the whole variable of the makefile, so options such as -fpic would be lost
+// otherwise.
 func withOptions(variables, tree string) string {
 	makefile, err := files.ReadFile(filepath.Join(tree, "makefile"), maxMakefile)
 	if err != nil {
@@ -291,10 +296,11 @@ func withOptions(variables, tree string) string {
 	return variables
 }
 
-// literal quotes a text for use as the replacement of a regular expression.
+// literal escapes each "$" of a text, for use as the replacement of a regular expression.
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// environment returns environment variables as assignments before a shell command.
+// environment returns environment variables as assignments that can be put before a shell command.
+// For example, it returns "CC=gcc " for the variable CC.
 func environment(env []string) string {
 	set := ""
 	for _, setting := range env {
@@ -304,7 +310,7 @@ func environment(env []string) string {
 	return set
 }
 
-// buildRust returns a shell command that builds with cargo and the profile.
+// buildRust returns a shell command that builds with cargo and the profile. It sets RUSTFLAGS.
 func buildRust(o *tune.Options, r *tune.Result) string {
 	flags := "-Cdebuginfo=1 " + r.RustOption + r.Profile // without lines, LLVM finds no place for the counts
 	var others []string
@@ -321,11 +327,12 @@ func buildRust(o *tune.Options, r *tune.Result) string {
 	return environment(others) + "RUSTFLAGS=" + shell.Quote(flags) + " " + shell.Line(o.Build)
 }
 
-// A launcher is the "afdo exec" command with its flags, to be put before the name of a compiler.
+// A launcher has the words of the "afdo exec" command that goes before the name of a compiler.
 type launcher []string
 
-// newLauncher returns the launcher for a result of tune. Paths below the current folder begin with
-// $PWD, unless the build command line changes to another folder, or $PWD would need quotes.
+// newLauncher returns the "afdo exec" command for a result of "afdo tune". Paths below the current
+// folder begin with $PWD, so that the command works in subfolders. They are absolute if line, the
+// user's build command, changes to another folder, or if $PWD would need quotes.
 func newLauncher(r *tune.Result, line string) launcher {
 	path := func(path string) string {
 		if rel := shownPath(path); rel != path && shell.Quote(path) == path && !strings.Contains(line, "cd ") {
@@ -342,7 +349,8 @@ func newLauncher(r *tune.Result, line string) launcher {
 
 func (l launcher) words() string { return strings.Join(l, " ") }
 
-// variables returns assignments such as CC="afdo exec -- gcc", for a shell or for make.
+// variables returns assignments such as CC="afdo exec -- gcc", for a shell or for make. There is
+// one for each language whose compiler the build has called.
 func (l launcher) variables(r *tune.Result) string {
 	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`%s="%s %s"`, b.variable, l.words(), b.compiler) })
 }
@@ -358,8 +366,7 @@ func (l launcher) cmake(r *tune.Result) string {
 type builtLanguage struct{ cmake, variable, compiler string }
 
 // eachLanguage calls word for each language whose compiler the build called, and joins the results
-// with blanks. If the build called several compilers of a language, word gets the one that was
-// called last.
+// with blanks. If the build called several compilers of a language, word gets the last one.
 func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
 	var words []string
 	for _, b := range []builtLanguage{{cmake: "C", variable: "CC"}, {cmake: "CXX", variable: "CXX"}, {cmake: "Fortran", variable: "FC"}} {

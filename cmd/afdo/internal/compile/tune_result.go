@@ -32,7 +32,8 @@ type TuneFacts struct {
 	Used     int           `json:"compiles_with_profile"`
 }
 
-// TuneTry is the result of one way of using the profile, such as with or without a layout.
+// TuneTry is the result of one attempt of "afdo tune" to use the profile, such as with or without a
+// layout.
 type TuneTry struct {
 	tune.Try
 	Measures []TuneMeasure `json:"measures"`
@@ -76,8 +77,9 @@ func newTuneTry(try tune.Try) TuneTry {
 	return f
 }
 
-// writeTuned prints the measurements, the verdict, the result of each way of using the profile that
-// was tried, and how to build with the profile.
+// writeTuned prints the result of "afdo tune". The result has the measurements, the verdict, a
+// table of the tried ways of using the profile, such as with and without a layout, and how to build
+// with the profile.
 func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	measures := table.Table{Columns: "lrrrl"}
 	measures.Row("", "Before", "After", "Change")
@@ -105,8 +107,8 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	return err
 }
 
-// adviceText returns where the faster program is and how to build it, or the advice not to use the
-// profile.
+// adviceText returns the last paragraph that "afdo tune" prints. It says where the faster program
+// is and how to build it. If the profile makes the program slower, it advises against the profile.
 func adviceText(t *tuning, r *tune.Result) string {
 	if r.Verdict == tune.Slower {
 		return human.Wrap("", 0, "Keep the ordinary build: the profile makes the program slower in every way that was tried. Train with input that is more like what you measure with, or try another compiler, such as GCC 16 or clang. \"Does it pay?\" in docs/guide/tutorial.md has reasons.", tuneColumns)
@@ -129,8 +131,8 @@ func adviceText(t *tuning, r *tune.Result) string {
 	return text.String()
 }
 
-// layoutText returns the options that a build with the layout needs in addition, or "" without a
-// layout.
+// layoutText returns the linker and compiler options that a build with the layout needs. It returns
+// "" if tune has made no layout.
 func layoutText(t *tuning, r *tune.Result) string {
 	how := "Link"
 	if t.Layout { // the profile has the unique names, too
@@ -145,7 +147,8 @@ func layoutText(t *tuning, r *tune.Result) string {
 	return "Build with -fno-reorder-blocks-and-partition -Wl,-q, and have llvm-bolt rewrite the program, by the commands in the log."
 }
 
-// shownPath returns a path relative to the current folder if it is in there.
+// shownPath returns a path as it is printed: relative to the current folder if it is below that
+// folder, and otherwise unchanged.
 func shownPath(path string) string {
 	here, _ := os.Getwd() // of "", no path is relative
 	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
@@ -154,8 +157,8 @@ func shownPath(path string) string {
 	return path
 }
 
-// verdictText returns the verdict on a way of using the profile, with the changes that decided it
-// or the reasons why it is not decided.
+// verdictText returns the verdict on one attempt to use the profile, for example "faster", with the
+// measured changes. If it is not decided whether the program is faster, the text has the reasons.
 func verdictText(try *tune.Try) string {
 	cpu := &try.Measures[0]
 	count := ""
@@ -211,7 +214,8 @@ func instructionsText(change float64) string {
 	return moreOrLess(change, "fewer instructions", "more instructions")
 }
 
-// moreOrLess returns a change in percent with one of two words, such as "3.1% fewer instructions".
+// moreOrLess returns a change in percent, followed by less if the change is negative, and by more
+// otherwise. An example is "3.1% fewer instructions".
 func moreOrLess(change float64, less, more string) string {
 	word := more
 	if change < 0 {
@@ -220,7 +224,7 @@ func moreOrLess(change float64, less, more string) string {
 	return fmt.Sprintf("%.1f%% %s", 100*math.Abs(change), word)
 }
 
-// amount returns a number with its unit.
+// amount returns a measured number with its unit, rounded for printing.
 func amount(n float64, unit string) string {
 	if unit == "s" {
 		return time.Duration(n * float64(time.Second)).Round(100 * time.Microsecond).String()

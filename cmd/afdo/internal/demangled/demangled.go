@@ -30,8 +30,8 @@ func Brief(name string) string {
 	return with(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoABITags)
 }
 
-// InForms calls text with each of the functions [Name], [Short] and [Brief], which return shorter
-// and shorter forms of a name, and yields the results.
+// InForms yields a text in three forms, each shorter than the one before. It makes them by calling
+// text with the functions [Name], [Short] and [Brief], with which text demangles the names in it.
 func InForms(text func(form func(name string) string) string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, form := range []func(string) string{Name, Short, Brief} {
@@ -53,8 +53,9 @@ func Forms(name string, demangle bool) iter.Seq[string] {
 	})
 }
 
-// maxKept is the length in bytes of the longest demangled name that is stored in a file. A mangled
-// name of a few hundred bytes can become a text that nobody reads, and a profile has many names.
+// maxKept is the length in bytes of the longest demangled name that is stored in a file, see
+// [Bounded]. A mangled name of a few hundred bytes can become a text that nobody reads, and a
+// profile has many names.
 const maxKept = 4 << 10
 
 // Bounded is [Name] for names that are stored in a file. It returns the mangled name if the
@@ -95,8 +96,8 @@ type Writer struct {
 // NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Write copies p and demangles the strings in it. It holds back an incomplete string until the rest
-// is written.
+// Write copies p to the underlying writer, and demangles the quoted strings in it. It holds back a
+// string whose closing quote has not been written yet.
 func (d *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	d.buf = d.buf[:0]

@@ -48,7 +48,8 @@ func Paths(p *profile.Profile) iter.Seq2[string, error] {
 	}
 }
 
-// NamesOf returns the names of items. After an error, it yields the error alone.
+// NamesOf yields the name of each item, as the function name returns it. If items yields an error,
+// NamesOf yields that error and ends.
 func NamesOf[T any](items iter.Seq2[T, error], name func(T) string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for item, err := range items {
@@ -63,15 +64,16 @@ func NamesOf[T any](items iter.Seq2[T, error], name func(T) string) iter.Seq2[st
 	}
 }
 
-// Certain adds nil errors to a sequence of items, for functions that expect a sequence with errors.
+// Certain converts a sequence of items into one in which each item has a nil error. Functions that
+// expect a sequence with errors can then take it.
 func Certain[T any](items iter.Seq[T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		items(func(item T) bool { return yield(item, nil) })
 	}
 }
 
-// explain adds to an error the paths that the user may have meant by a path that matches no unit,
-// or several.
+// explain adds to an error about a path the paths of units that the user may have meant. The path
+// has matched no unit, or several. paths has those of all units.
 func explain(err error, path string, paths iter.Seq2[string, error]) error {
 	var several *afdo.AmbiguousError
 	switch {
@@ -113,8 +115,8 @@ func ambiguous(several *afdo.AmbiguousError) error {
 // base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// A sieve rejects most names that cannot match what the user typed, by their mangled form. That is
-// a hundred times as fast as demangling them.
+// A sieve rejects most names of symbols that cannot match what the user typed, without demangling
+// them. That is a hundred times as fast as demangling each name.
 type sieve struct {
 	word     string        // every mangled name that matches contains this word
 	trigrams [1 << 12]bool // hashes of the sequences of three bytes in what the user typed
@@ -122,8 +124,8 @@ type sieve struct {
 	left     int           // how many more names may be compared as similar
 }
 
-// compared limits how many names are compared with a name that was not found, to suggest similar
-// ones. The first names that share enough letters with it are compared.
+// compared limits the search for names that are similar to a name that was not found. Only this
+// many names are compared with it: the first ones that share enough letters with it.
 const compared = 4096
 
 func newSieve(typed string) *sieve {
@@ -139,12 +141,12 @@ func newSieve(typed string) *sieve {
 
 func trigram(p string) int { return ((int(p[0])*37+int(p[1]))*37 + int(p[2])) & (1<<12 - 1) }
 
-// mayMean reports whether a mangled name may match what the user typed. Names for which it returns
-// false do not.
+// mayMean reports whether a symbol with the mangled name may be the one that the user typed. If it
+// returns false, the symbol certainly is not.
 func (s *sieve) mayMean(name string) bool { return strings.Contains(name, s.word) }
 
 // mayBeLike reports whether a mangled name may be similar enough to what the user typed to be
-// suggested.
+// suggested in an error.
 func (s *sieve) mayBeLike(name string) bool {
 	if s.left == 0 {
 		return false
@@ -162,9 +164,9 @@ func (s *sieve) mayBeLike(name string) bool {
 	return true
 }
 
-// spelledWord returns the longest word of what the user typed that is part of every mangled name
-// that matches. It returns "" if there is no such word. For example, the mangled form of
-// a::parse(int) contains "parse".
+// spelledWord returns the longest word of what the user typed that must be part of the mangled
+// name. For example, the mangled form of a::parse(int) contains "parse". It returns "" if no word
+// must be.
 func spelledWord(typed string) string {
 	longest := ""
 	for word := range strings.FieldsFuncSeq(typed, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) {
@@ -178,9 +180,9 @@ func spelledWord(typed string) string {
 	return longest
 }
 
-// unspelled are words that demanglers write for codes: operators, types, abbreviations of the
-// standard library in the Itanium ABI, and descriptions of special functions and of Rust's
-// functions.
+// unspelled are words that occur in demangled names and not in mangled ones, because the mangled
+// name has a code for them. They are operators, types, abbreviations of the standard library in the
+// Itanium ABI, and descriptions of special functions and of Rust's functions.
 const unspelled = " __float128 __int128 alignof anonymous as auto bool char char16_t char32_t char8_t clone closure complex const construction " +
 	"constexpr covariant decimal128 decimal32 decimal64 decltype delete double dyn enable_if extern f128 f16 f32 f64 false float fn for " +
 	"function global guard half i128 i16 i32 i64 i8 imaginary impl initialization int isize key lambda long mut " +
@@ -203,12 +205,12 @@ func Symbol(u *afdo.Unit, typed string) (afdo.Symbol, error) {
 	return u.Symbol(name)
 }
 
-// Names returns the names of all symbols of some units.
+// Names yields the names of all symbols of the given units.
 func Names(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 	return NamesOf(Symbols(units), afdo.Symbol.Name)
 }
 
-// Symbols returns all symbols of some units. After an error, it yields the error alone.
+// Symbols yields all symbols of the given units. After an error, it yields the error and ends.
 func Symbols(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[afdo.Symbol, error] {
 	return func(yield func(afdo.Symbol, error) bool) {
 		for u, err := range units {
@@ -225,10 +227,10 @@ func Symbols(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[afdo.Symbol, error] {
 	}
 }
 
-// Meant returns the name among names that the user means. The user may type a mangled name, a
-// demangled one with or without parameters and template arguments, or the end of a demangled one
-// after a "::". It must match exactly one name. If it matches none, the error suggests similar
-// names; what is the noun for them in errors, such as "symbol". Meant reads all names, but
+// Meant returns the one of names that the user means by what was typed. The user may type a mangled
+// name, or a demangled one with or without parameters and template arguments, or the end of a
+// demangled one after a "::". Exactly one name must match. If none does, the error suggests similar
+// names. what says in errors what kind of name it is, such as "symbol". Meant reads all names, but
 // demangles few.
 func Meant(what, typed string, names iter.Seq2[string, error]) (string, error) {
 	m := meaning{typed: compact(typed)}
@@ -294,7 +296,7 @@ func Unqualified(typed string) string {
 	return last[strings.LastIndexByte(last, ' ')+1:] // without the type of the result
 }
 
-// A meaning collects those names of a profile that best match what the user typed. A better match
+// A meaning collects the names of symbols that match best what the user typed. A better match
 // replaces all worse ones.
 type meaning struct {
 	typed string // what the user typed, after compact
@@ -303,7 +305,7 @@ type meaning struct {
 	seen  map[string]bool
 }
 
-// A fit is how well a name matches what the user typed.
+// A fit is a measure of how well a name matches what the user typed.
 type fit int
 
 const (
@@ -343,13 +345,14 @@ func (m *meaning) fitOf(name string) fit {
 	return best
 }
 
-// endsIn reports whether a name ends with the text end, and a scope or a type comes before that.
+// endsIn reports whether a demangled name ends with the text end, and whether a scope or a return
+// type is before that text.
 func endsIn(name, end string) bool {
 	begin, ok := strings.CutSuffix(name, end)
 	return ok && (strings.HasSuffix(begin, ":") || strings.HasSuffix(begin, " "))
 }
 
-// compact removes the blanks that C++ does not need, because people do not type all of them.
+// compact removes the blanks that a C++ name does not need, because people do not type all of them.
 func compact(name string) string {
 	if !strings.Contains(name, " ") {
 		return name

@@ -27,7 +27,7 @@ type File struct {
 	unpaid int64       // decompressed bytes that the memory limit does not include yet
 }
 
-// Name returns the name by which messages call the file of a path.
+// Name returns what messages call the file at a path. For "-" this is "standard input".
 func Name(path string) string {
 	if path == cli.Stdio {
 		return "standard input"
@@ -73,8 +73,8 @@ func open(stdin io.Reader, path string, openURL func(url string) (*File, error))
 	return opened, nil
 }
 
-// Lasts reports whether the file can be opened again by its Name: it is a regular file on this
-// machine.
+// Lasts reports whether the file can be opened once more by its Name. That is so for a regular file
+// on this machine, and not for a pipe.
 func (f *File) Lasts() bool { return f.lasts }
 
 // openStream opens a pipe or another file that can be read only once.
@@ -114,7 +114,8 @@ func openParts(url string) (*File, error) {
 	return openFetched(r, anyprof.TrustedFileAt)
 }
 
-// openFetched opens a file on a server with a function of package anyprof.
+// openFetched opens a file on a server as a profile. open is the function of package anyprof that
+// recognises the format. r fetches the file.
 func openFetched(r *fetch.File, open func(context.Context, io.ReaderAt, int64) (*anyprof.File, error)) (*File, error) {
 	f, err := open(context.Background(), r, r.Size())
 	if err != nil {
@@ -154,8 +155,8 @@ func of(name string, f *anyprof.File) *File {
 	return opened
 }
 
-// unpacked raises the memory limit for n more decompressed bytes, because the decompressed size is
-// not known at first.
+// unpacked raises the memory limit of the process after n more bytes of the file were decompressed.
+// The decompressed size is not known when the file is opened.
 func (f *File) unpacked(n int) {
 	if f.unpaid += int64(n); f.unpaid >= allowEvery {
 		allowMemory(f.unpaid)
@@ -201,7 +202,7 @@ const (
 // limited is set after LimitMemory, unless $GOMEMLIMIT sets the limit.
 var limited atomic.Bool
 
-// opened is the total size of all files that were opened.
+// opened is the total size in bytes of all files that were opened.
 var opened atomic.Int64
 
 // LimitMemory makes the process keep its memory in proportion to the files opened from now on,

@@ -49,8 +49,8 @@ var margin = "\n" + strings.Repeat("  ", maxIndent)
 // New returns a writer to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
-// next writes what comes before the next member of an object or, if key is empty, the next item of
-// an array.
+// next writes the comma, line break and name that come before a value. The value is the next member
+// of an object or, if key is empty, the next item of an array.
 func (j *Writer) next(key string) {
 	if !j.open.Empty() {
 		s := j.open.Top()
@@ -87,7 +87,8 @@ func (j *Writer) newLine() {
 // the whole document.
 func (j *Writer) Object(key string) { j.begin(key, '{', '}') }
 
-// List begins a document that has the version and one other member, an array named key.
+// List begins a JSON document that consists of the version and an array named key. The following
+// calls write the items of the array, and [Writer.FinishList] ends the document.
 func (j *Writer) List(key string) {
 	j.Object("")
 	j.Array(key)
@@ -135,7 +136,8 @@ func (j *Writer) Uint(key string, v uint64) {
 	j.buf = strconv.AppendUint(j.buf, v, 10)
 }
 
-// Float writes a number with as few digits as distinguish it from all others.
+// Float writes a floating-point number as a member or item, with as few digits as distinguish it
+// from all other numbers.
 func (j *Writer) Float(key string, v float64) {
 	j.next(key)
 	j.buf = strconv.AppendFloat(j.buf, v, 'f', -1, 64)
@@ -177,7 +179,7 @@ func (j *Writer) flush() {
 // Err returns the first error of writing.
 func (j *Writer) Err() error { return j.err }
 
-// Finish ends the last line and returns the first error.
+// Finish ends the last line of the document, and returns the first error of writing.
 func (j *Writer) Finish() error {
 	j.buf = append(j.buf, '\n')
 	j.flush()

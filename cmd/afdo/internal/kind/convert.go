@@ -11,8 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Convert loads a file of one kind into memory, and writes it in a format of the same or another
-// kind.
+// Convert loads the file f of kind from into memory, trims the profile by the flags in t, and
+// writes it in a format of kind to.
 func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, t *trim.Flags) error {
 	doing := out.Progress(e)
 	doing.Say("converting %s to %s", human.Name(f.Name), out.Format.Name)
@@ -40,8 +40,8 @@ func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
 	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
 }
 
-// WriteWith is Write with a function that encodes the profile and returns what the format cannot
-// store.
+// WriteWith is [Write] for a profile that the function encode writes. encode returns a description
+// of what the format could not store, or "".
 func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err error)) error {
 	var lost string
 	err := output.Write(e.Out, out.Path, func(w io.Writer) (err error) {
@@ -54,7 +54,7 @@ func WriteWith(e *cli.Env, out Output, encode func(io.Writer) (lost string, err 
 	return err
 }
 
-// Note prints on standard error what the flags for trimming have removed from a profile.
+// Note prints on standard error what trimming has removed from a profile.
 func Note(e *cli.Env, notes []string) {
 	for _, n := range notes {
 		e.Warnf("%s", n)

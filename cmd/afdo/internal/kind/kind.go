@@ -66,16 +66,16 @@ type HasFlags interface {
 	CheckFlags(format string) error
 }
 
-// IndexedVersionFlag is the flag for the version of LLVM's indexed files, which hold
-// instrumentation profiles and memory profiles. IndexedMemory is the first version that can hold
-// memory profiles, among the versions that afdo writes.
+// IndexedVersionFlag is the name of the flag for the version of LLVM's indexed files. These files
+// contain instrumentation profiles and memory profiles. IndexedMemory is the first version among
+// those that afdo writes that can contain memory profiles.
 const (
 	IndexedVersionFlag = "indexed-version"
 	IndexedMemory      = 12
 )
 
-// MemoryVersion returns the version of MemProf section to write for a profile: 3, or 4 if version 3
-// cannot store all of it.
+// MemoryVersion returns the version of the MemProf section in which a memory profile is written: 3,
+// or 4 if version 3 cannot store all of it.
 func MemoryVersion(p *memprof.Profile) int {
 	if p.Losses(3) != (memprof.Losses{}) {
 		return 4
@@ -96,10 +96,11 @@ type Loaded struct {
 	Format  string       // name of the file's format
 	Size    int64        // size of the file in bytes
 	Reader  *afdo.Reader // reader of a version 4 file, nil for other formats; closed with the file
-	// Losses counts what the file contains and Profile cannot hold. It may take as long as loading.
-	// It is nil if there are no such losses.
+	// Losses counts what the file contains and a profile.Profile cannot hold. It may take as long
+	// as loading. It is nil if nothing of the file was lost.
 	Losses func() ([]Loss, error)
-	// Hint, if not nil, adds to an error of writing Profile the flag that avoids it.
+	// Hint adds to an error of writing Profile the flag of afdo that avoids the error. It may be
+	// nil.
 	Hint func(error) error
 	// NoUnits is set if the format does not contain the source files of functions.
 	NoUnits bool
@@ -128,8 +129,8 @@ type CanConvert interface {
 	Convert(e *cli.Env, f *input.File, out Output, t *trim.Flags) error
 }
 
-// TakesPart is a Kind that can convert its profiles from files of another kind. So a memory profile
-// may be a part of an indexed instrumentation profile.
+// TakesPart is a Kind that can also convert files of another kind, if these contain a profile of
+// its kind. For example, an indexed instrumentation profile may contain a memory profile.
 type TakesPart interface {
 	CanConvert
 	// TakesPart reports whether files of a format may contain such a profile.
@@ -205,8 +206,8 @@ type PprofOptions struct {
 	Demangle bool
 }
 
-// CanReport is a Kind whose profiles have other counts than samples, such as bytes. The verb report
-// draws these counts as if they were samples.
+// CanReport is a Kind whose profiles count something else than samples, such as bytes. The verb
+// report draws these counts as if they were samples.
 type CanReport interface {
 	Kind
 	Drawing(e *cli.Env, f *input.File) (*Drawing, error)
@@ -224,21 +225,22 @@ type Drawing struct {
 // anyprof belongs to one of them.
 type Table []Kind
 
-// Of returns the kind that a format belongs to.
+// Of returns the kind to which a format belongs.
 func (t Table) Of(f anyprof.Format) Kind {
 	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }
 
-// Format returns the format, and its kind, for a name in upper or lower case or for a compiler such
-// as gcc12.
+// Format returns the format with a name in upper or lower case, and the kind of that format. The
+// name may also be that of a compiler, such as gcc12. Then the result is the format that the
+// compiler reads. The last result is false for an unknown name.
 func (t Table) Format(name string) (Format, Kind, bool) {
 	name = strings.ReplaceAll(name, "-", "") // gcc-12, as the command is called
 	same := func(other string) bool { return strings.EqualFold(name, other) }
 	return t.find(func(f Format) bool { return same(f.Name) || slices.ContainsFunc(f.Aliases, same) })
 }
 
-// FormatOfPath returns the format, and its kind, that the extension of a path selects. For
-// x.v3.afdo.zst the extension is .v3.
+// FormatOfPath returns the format for which the extension of a path stands, and the kind of that
+// format. For x.v3.afdo.zst the extension is .v3.
 func (t Table) FormatOfPath(path string) (Format, Kind, bool) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".afdo")
 	return t.find(func(f Format) bool {
@@ -268,8 +270,8 @@ func (t Table) FormatNames() []string {
 	return names
 }
 
-// Refuse returns the error for a verb that does not support a kind. able reports which kinds the
-// verb supports; the error lists them.
+// Refuse returns the error for a verb that does not support the kind k. The error lists the kinds
+// that the verb does support, which are those for which able returns true.
 func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 	var taken []string
 	for _, other := range t {
@@ -283,7 +285,8 @@ func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 // OnTerminal reports whether the output goes to a terminal.
 func (o *Output) OnTerminal(e *cli.Env) bool { return o.Path == cli.Stdio && cli.IsTerminal(e.Out) }
 
-// Progress starts the progress line of a long verb, unless the output itself goes to a terminal.
+// Progress starts to show the progress of a long-running verb on the terminal. It shows none if the
+// output of the verb goes to a terminal.
 func (o *Output) Progress(e *cli.Env) *progress.Line {
 	if o.OnTerminal(e) {
 		return nil

@@ -2,8 +2,8 @@ package kind
 
 import "github.com/go-afdo/afdo/internal/cli"
 
-// A Loss is the number of items of one kind that a profile in memory cannot hold and that were left
-// out.
+// A Loss is a number of values of one kind, such as symbols, that were left out because a profile
+// in memory cannot hold them.
 type Loss struct {
 	What string // such as "sections of unknown types"
 	N    uint64
@@ -15,7 +15,7 @@ type Losses struct {
 	err error // error of a file whose losses could not be counted
 }
 
-// Add adds the losses of one file, or the error of counting them.
+// Add adds the losses of one file. err is an error of counting them.
 func (l *Losses) Add(losses []Loss, err error) {
 	if err != nil {
 		l.err = err
@@ -35,7 +35,7 @@ func (l *Losses) add(loss Loss) {
 	l.all = append(l.all, loss)
 }
 
-// Tell prints each kind of item that was left out on standard error, with the number of items.
+// Tell prints a warning for each kind of value that was left out, with the number of these values.
 func (l *Losses) Tell(e *cli.Env) {
 	if l.err != nil {
 		e.Warnf("unknown what was left out: %s", cli.Message(l.err))
@@ -47,8 +47,8 @@ func (l *Losses) Tell(e *cli.Env) {
 	}
 }
 
-// StartCount calls losses, which is [Loaded.Losses] and may be nil, in the background. tell waits
-// for the result and prints it, as [Losses.Tell] does.
+// StartCount starts to count the losses of a file in the background. losses is [Loaded.Losses] and
+// may be nil. The returned function waits for the result and prints it, as [Losses.Tell] does.
 func StartCount(losses func() ([]Loss, error)) (tell func(*cli.Env)) {
 	var l Losses
 	counted := make(chan struct{})

@@ -105,7 +105,9 @@ func runAnnotate(ctx context.Context, e *verb.Env, in *gcovkind.Input, a *annota
 	return printListing(e, r, l, source, a)
 }
 
-// printListing prints a listing by the lines of a source file or, if source is "", by line offsets.
+// printListing prints the samples of a unit's functions. It prints them beside the lines of the
+// source file at the path source or, if source is "", by line offsets from the declarations of the
+// functions.
 func printListing(e *verb.Env, r *afdo.Reader, l *annotate.Listing, source string, a *annotateOptions) error {
 	name := func(id afdo.SymbolID) (string, error) {
 		s, err := r.SymbolByID(id)

@@ -58,7 +58,7 @@ func NewCheck(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// checkFiles checks all files, including files after one that cannot be read.
+// checkFiles checks all files and prints their faults. A file that cannot be read does not stop it.
 func checkFiles(e *verb.Env, paths []string, notes gcdakind.NotesFlag, asJSON bool) error {
 	doing := progress.Start(e.Progress())
 	defer doing.Stop()
@@ -105,8 +105,8 @@ func checkFile(e *verb.Env, path string, notes gcdakind.NotesFlag, printer probl
 	return faults, err
 }
 
-// runCheck returns all faults of a file. The error is an error of reading the file, not a fault in
-// it, and names the file.
+// runCheck returns the faults of a file, in groups of similar ones. The error is an error of
+// reading the file, not a fault in it, and names the file.
 func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group, error) {
 	f, err := input.Open(e.In, path)
 	if errors.Is(err, anyprof.ErrUnknown) {
@@ -127,8 +127,9 @@ func runCheck(e *verb.Env, path string, notes gcdakind.NotesFlag) ([]check.Group
 	return check.Fold(check.File(data, check.Options{Notes: noted, Index: gcovkind.IndexOptionsOf})), nil
 }
 
-// A problemPrinter prints the result of checking files: begin, the problems, and end for each file,
-// then finish. It prints problems as they are found, because a hostile file may have a million.
+// A problemPrinter prints the result of "afdo check". For each file, its caller calls begin, prints
+// the problems, and calls end. After the last file it calls finish. Problems are printed as they
+// are found, because a hostile file may have a million.
 type problemPrinter interface {
 	begin(file string)
 	problem(*problem)
@@ -199,7 +200,8 @@ func (w *problemJSON) problem(p *problem) {
 	w.j.End()
 }
 
-// place writes the JSON members for the position of a problem: section, offset or line.
+// place writes the JSON members for the position of a fault: the section, and the offset or the
+// line.
 func (w *problemJSON) place(e *afdo.FormatError) {
 	if e == nil {
 		return
@@ -216,8 +218,8 @@ func (w *problemJSON) place(e *afdo.FormatError) {
 	}
 }
 
-// A problem is one line of the output, about all faults of a file that differ only in positions,
-// numbers and names.
+// A problem is one line in the output of "afdo check". It stands for all faults of a file that
+// differ only in positions, numbers and names.
 type problem struct {
 	check.Group
 	fault  *afdo.FormatError // the first fault with its position, or nil for an error of another type
@@ -247,8 +249,8 @@ func (p *problem) String() string {
 	return text
 }
 
-// more returns the text on the other faults of the group: how many there are, and the offsets of
-// the first ones.
+// more returns the end of a line of "afdo check": how many more faults the line stands for, and the
+// offsets of the first ones.
 func (p *problem) more() string {
 	more := p.Count - 1
 	if more == 0 {

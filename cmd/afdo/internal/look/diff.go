@@ -85,8 +85,9 @@ func NewDiff(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runDiff compares two files. If both are of one kind that compares its profiles itself, that kind
-// does so; otherwise they are compared as profiles of package profile.
+// runDiff compares two files and prints the differences. If both files are of the same kind, and
+// the kind has its own comparison, runDiff uses that. Otherwise it converts both to profiles of
+// package profile.
 func runDiff(e *verb.Env, paths [2]string, o *kind.DiffOptions) (differ bool, err error) {
 	var files [2]*input.File
 	var kinds [2]kind.Kind
@@ -135,7 +136,8 @@ func diffModels(e *verb.Env, files [2]*input.File, from [2]kind.CanLoad, o *kind
 	return r.difference != nil, output.Write(e.Out, cli.Stdio, write)
 }
 
-// loadPair reads two profiles at the same time. If both fail, it returns the error of the first.
+// loadPair reads two profiles at the same time. If both reads fail, it returns the error of the
+// first file.
 func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loaded, err error) {
 	load := func(i int) error {
 		l, err := from[i].Load(files[i])
@@ -150,8 +152,9 @@ func loadPair(files [2]*input.File, from [2]kind.CanLoad) (loaded [2]*kind.Loade
 	return loaded, cmp.Or(load(0), <-second)
 }
 
-// sameNames makes two profiles comparable, so that the same functions have the same names. If only
-// one of them contains the units of functions, it removes the units from that one.
+// sameNames returns two profiles in which the same functions have the same names and units, so that
+// they can be compared. If the format of only one of the files stores units, sameNames removes the
+// units from that profile.
 func sameNames(e *verb.Env, files [2]*input.File, loaded [2]*kind.Loaded) (profiles [2]*profile.Profile, err error) {
 	for i, l := range loaded {
 		profiles[i] = l.Profile
@@ -167,7 +170,7 @@ func sameNames(e *verb.Env, files [2]*input.File, loaded [2]*kind.Loaded) (profi
 	return profiles, nil
 }
 
-// A diffReport is the report that the verb diff prints.
+// A diffReport is the comparison of two profiles that the verb diff prints.
 type diffReport struct {
 	*kind.DiffOptions
 	paths      [2]string
@@ -367,7 +370,7 @@ func (r *diffReport) head() *table.List {
 	return l
 }
 
-// fill wraps a text to the width of the terminal, and shortens words that do not fit into a line.
+// fill wraps a text to the width of the terminal. It shortens words that are longer than a line.
 func (r *diffReport) fill(text string) string {
 	if r.Width == 0 {
 		return text
@@ -383,8 +386,9 @@ func (r *diffReport) fill(text string) string {
 	return filled.String()
 }
 
-// alignedText lists units of the two profiles that were taken as the same although their paths
-// differ. Each line has one reason. It returns "" if there are none.
+// alignedText describes, for messages, which units of two profiles were taken as the same although
+// their paths differ. Each line describes one reason, such as two corresponding folders. It returns
+// "" if there are no such units.
 func alignedText(a profile.Alignment) string {
 	text := ""
 	for _, r := range a.Roots {
@@ -458,7 +462,7 @@ func (r *diffReport) unitList(w io.Writer) error {
 }
 
 // shares returns the cells that a row for a function and a row for a unit have in common: the share
-// in each profile, the change and the overlap.
+// of samples in each of the two profiles, the change of the share, and the overlap.
 func shares(first, second profile.Portion, change, overlap float64) []string {
 	cell := func(p profile.Portion) string {
 		if p.Functions == 0 {
@@ -469,7 +473,8 @@ func shares(first, second profile.Portion, change, overlap float64) []string {
 	return []string{cell(first), cell(second), fmt.Sprintf("%+.2f", 100*change), human.Overlap(overlap)}
 }
 
-// writeList writes a list with a title and its number of items. It does not write an empty list.
+// writeList prints a list with a title and its number of rows. It prints nothing if the list is
+// empty.
 func writeList(w io.Writer, title string, n int, l *table.List) error {
 	if n == 0 {
 		return nil

@@ -99,8 +99,8 @@ func NewReport(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// wantOneOrTwo accepts one argument, the FILE to draw, or two: a profile to compare it with comes
-// before it.
+// wantOneOrTwo checks the number of arguments of the verb report. One argument is the FILE to draw.
+// With two, the first is an earlier profile, with which FILE is compared.
 func wantOneOrTwo(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return verb.Args("A", "FILE")(cmd, args)
@@ -158,7 +158,8 @@ func runReport(ctx context.Context, e *verb.Env, paths []string, o *reportOption
 	return output.Write(e.Out, o.path, func(w io.Writer) error { return report.Write(w, last.Profile, options) })
 }
 
-// A reportSide is one of the two profiles that a page compares, or the only one that it draws.
+// A reportSide is a profile that the verb report draws: the only one, or one of the two that it
+// compares.
 type reportSide struct {
 	kind.Drawing
 	file      *input.File
@@ -202,8 +203,9 @@ func (s *reportSide) load(k kind.CanLoad) error {
 	return err
 }
 
-// reportChange prepares two profiles for comparison: it gives the same units and functions the same
-// names. It returns an error if the counts of the two do not mean the same thing.
+// reportChange prepares two profiles for a page that compares them: it gives the same units and
+// functions the same names. It returns an error if the counts of the two profiles do not mean the
+// same thing, for example samples and bytes.
 func reportChange(e *verb.Env, sides [2]*reportSide) error {
 	if sides[0].Note != sides[1].Note {
 		return cli.Usagef("%s and %s do not count the same things", human.Name(sides[0].file.Name), human.Name(sides[1].file.Name))
@@ -227,10 +229,12 @@ func reportChange(e *verb.Env, sides [2]*reportSide) error {
 	return nil
 }
 
-// mostExplained is how many of the functions that lose the most counts are shown on a page.
+// mostExplained is the number of functions that a page lists among those for which compiles find
+// the fewest counts.
 const mostExplained = 10
 
-// readExplained reads the JSON that "afdo explain --json" has written, for a page.
+// readExplained reads a file that "afdo explain --json" has written. It returns what the page of
+// the verb report shows of it.
 func readExplained(path string) (*report.Explained, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -261,7 +265,8 @@ func readExplained(path string) (*report.Explained, error) {
 	return shown, nil
 }
 
-// A sourceFinder finds the source text of lines of functions, with the debug info of a binary.
+// A sourceFinder finds the source text for lines of a profile. It uses the debug info of a binary,
+// because a profile counts lines from the declaration of the function.
 type sourceFinder struct {
 	env            *cli.Env
 	ctx            context.Context
@@ -269,8 +274,8 @@ type sourceFinder struct {
 	binary, source string // the program, and the directory of its sources
 }
 
-// locate sets the line numbers in the source of lines that are given as offsets, and their texts if
-// the source files exist.
+// locate sets the line number and the text of each of the lines, which have only offsets from the
+// declarations of their functions. A line whose source file does not exist gets only its number.
 func (s *sourceFinder) locate(lines []report.Line) error {
 	if err := s.number(lines); err != nil {
 		return err
@@ -293,7 +298,8 @@ func (s *sourceFinder) locate(lines []report.Line) error {
 	return nil
 }
 
-// number sets the line numbers of lines whose functions are declared in the debug info.
+// number sets the line numbers of those lines for whose functions the debug info has the
+// declaration.
 func (s *sourceFinder) number(lines []report.Line) error {
 	var functions []annotate.Name
 	index := make(map[annotate.Name]int)
@@ -325,7 +331,8 @@ func (s *sourceFinder) number(lines []report.Line) error {
 	return nil
 }
 
-// read sets the texts of lines of a unit. It returns false if the source cannot be read.
+// read sets the texts of lines of one unit from the unit's source file. It returns false if it
+// cannot read the file.
 func (s *sourceFinder) read(unit string, lines []*report.Line) bool {
 	path, err := annotate.FindSource(s.source, unit)
 	if err != nil {

@@ -58,8 +58,8 @@ func NewShow(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// RecordingFacts is what "afdo show" prints about a perf.data file, including how good a profile
-// "afdo create" could make of it.
+// RecordingFacts is what "afdo show" prints about a perf.data file. It includes an estimate of how
+// good a profile "afdo create" could make of it.
 type RecordingFacts struct {
 	File         string          `json:"file"`
 	Format       string          `json:"format"`
@@ -88,8 +88,9 @@ type RecordedEvent struct {
 
 var countsNames = [...]string{samples.CountsUnknown: "unknown", samples.CountsExecution: "execution", samples.CountsOther: "something else"}
 
-// survey reads a recording: perf.data, or a folder of it. It returns nil for any other file, and
-// for a file that cannot be opened, because the caller reports that.
+// survey reads a recording: a perf.data file, or a folder with one. It returns nil for other files.
+// It also returns nil if the file cannot be opened, because the caller opens the file again and
+// reports the error.
 func survey(e *verb.Env, path string) (s *samples.Survey, err error) {
 	if path == cli.Stdio {
 		var found bool
@@ -115,8 +116,8 @@ func survey(e *verb.Env, path string) (s *samples.Survey, err error) {
 	return nil, nil
 }
 
-// isRecording reports whether a stream begins with the magic number of perf.data. The caller
-// continues to read from the returned reader, which also has the bytes that were read.
+// isRecording reports whether a stream begins with the magic number of perf.data. The returned
+// reader has all bytes of the stream, including those that isRecording has read.
 func isRecording(in io.Reader) (bool, io.Reader) {
 	const magic = 8
 	if file, ok := in.(io.ReadSeeker); ok {
@@ -167,7 +168,8 @@ func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingF
 	return f
 }
 
-// Judge sets the verdict on the recording, as far as the verdict does not depend on the program.
+// Judge sets the verdict on how good a profile can be made of the recording. r has what is known
+// about its samples. The verdict covers only what does not depend on the program.
 func (f *RecordingFacts) Judge(r *samples.Report) {
 	switch v := verdict.OfRecording(r); {
 	case f.Samples == 0:

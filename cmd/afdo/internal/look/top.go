@@ -110,8 +110,8 @@ func runTop(e *verb.Env, f *input.File, k kind.CanLoad, t *kind.TopOptions) erro
 
 const usualOrder = "own" // the default of --sort
 
-// topCounts returns the count by which each word of --sort orders functions, the largest first. The
-// word "name" has none.
+// topCounts has the counts by which the verb top can order functions, the largest first. The key is
+// the word of --sort. The word "name" has no count.
 var topCounts = map[string]func(s *rank.Symbol) uint64{
 	usualOrder: func(s *rank.Symbol) uint64 { return s.Own },
 	"total":    func(s *rank.Symbol) uint64 { return s.Total },
@@ -126,12 +126,13 @@ type topList struct {
 	file    profile.UnitRef // the unit that --unit selects, if HasUnit
 }
 
-// wanted reports whether a symbol belongs to the unit that --unit selects, or no unit was selected.
+// wanted reports whether the list may contain a symbol. With --unit, only symbols of that unit are
+// in the list.
 func (l *topList) wanted(s profile.SymbolRef) bool {
 	return !l.HasUnit || l.profile.SymbolUnit(s) == l.file
 }
 
-// functions returns a function that prints the hottest functions.
+// functions returns a function that prints the functions with the most samples.
 func (l *topList) functions() func(io.Writer) error {
 	r := rank.New(l.profile)
 	var symbols []profile.SymbolRef
@@ -144,7 +145,9 @@ func (l *topList) functions() func(io.Writer) error {
 	return l.writer(r, shown, len(symbols)-len(shown))
 }
 
-// hottest is [topList.functions] for the functions in an overview.
+// hottest returns a function that prints the functions with the most samples, as
+// [topList.functions] does. It takes them from the overview in the index of a file, which has only
+// the first ones.
 func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
 	symbols := make([]profile.SymbolRef, l.Number.Of(len(o.Ranking.Symbols)))
 	for i := range symbols {
@@ -153,8 +156,8 @@ func (l *topList) hottest(o *gcovkind.Overview) func(io.Writer) error {
 	return l.writer(o.Ranking, symbols, int(o.Sampled)-len(symbols))
 }
 
-// writer returns a function that prints symbols with their counts, and how many others it leaves
-// out.
+// writer returns a function that prints the given symbols with their counts. It ends with the
+// number leftOut, of symbols that the list does not have.
 func (l *topList) writer(r *rank.Ranking, symbols []profile.SymbolRef, leftOut int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if l.JSON {
@@ -205,7 +208,7 @@ func (l *topList) functionsJSON(w io.Writer, r *rank.Ranking, symbols []profile.
 	return j.complete(leftOut)
 }
 
-// calls returns a function that prints the most frequent call targets.
+// calls returns a function that prints the call targets with the most calls.
 func (l *topList) calls() func(io.Writer) error {
 	total := uint64(0)
 	var calls []rank.Call
@@ -301,7 +304,8 @@ func (j *topJSON) symbol(s profile.SymbolRef) {
 	j.Name("unit", j.list.unitOf(s))
 }
 
-// complete ends the array and the object that contains it.
+// complete ends the JSON document. leftOut is the number of functions or calls that it does not
+// list.
 func (j *topJSON) complete(leftOut int) error {
 	j.End()
 	j.Uint("left_out", uint64(leftOut))

@@ -31,14 +31,15 @@ names the program that does.
 A terminal gets paths as short as it is wide; with -v, or outside a terminal, they
 are whole.`
 
-// listing contains the flags of the verb units.
+// A listing contains the flags of the verb units.
 type listing struct {
 	order  unitOrder
 	number table.Count
 	json   bool
 }
 
-// A unitOrder compares units for --sort, nil for the order of the file.
+// A unitOrder compares two units, for the order that --sort selects. It is nil for the order of the
+// file.
 type unitOrder func(a, b gcovkind.UnitFacts) int
 
 // mostSamples puts the unit with the most samples first.

@@ -44,8 +44,9 @@ func NewConvert(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runConvert converts a profile. A kind converts between its own formats itself. To convert to a
-// format of another kind, the profile is loaded into memory.
+// runConvert converts a profile to another format. If the format belongs to the profile's own kind,
+// the kind converts it. Otherwise runConvert loads the profile into memory and writes it in a
+// format of the other kind.
 func runConvert(e *verb.Env, f *input.File, k kind.Kind, out *verb.Output, trimming *trim.Flags) error {
 	if err := out.Suits(k); err != nil {
 		return err

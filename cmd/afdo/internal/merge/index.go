@@ -76,7 +76,7 @@ func NewIndex(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// indexParts are the parts that --without can leave out of an index.
+// indexParts are the words of --without: what the verb index can leave out of an index.
 var indexParts = []string{"lookups", "inlining", "checksums", "fingerprints"}
 
 func (x *indexing) check(e *verb.Env) error {

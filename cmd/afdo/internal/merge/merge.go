@@ -118,7 +118,8 @@ func (m *merging) facts(f *verb.WrittenFacts) {
 	}
 }
 
-// openFirst opens the first input that can be opened. All other inputs must be of the same kind.
+// openFirst opens the first input that can be opened, and so determines the kind of all inputs.
+// Inputs before it that cannot be opened are skipped or cause an error.
 func (m *merging) openFirst(e *verb.Env) error {
 	for i := range m.inputs {
 		if m.skipped[i] != nil {
@@ -140,7 +141,7 @@ func (m *merging) openFirst(e *verb.Env) error {
 	return m.tellSkipped(e)
 }
 
-// open opens input i, which must be of the same kind as the first one.
+// open opens input i. It is an error if the input is of another kind than the first input.
 func (m *merging) open(e *verb.Env, i int) (*input.File, error) {
 	if i == m.firstAt && m.first != nil {
 		f := m.first
@@ -158,7 +159,7 @@ func (m *merging) open(e *verb.Env, i int) (*input.File, error) {
 	return f, nil
 }
 
-// runMerge determines the kind of the inputs and merges them.
+// runMerge determines the kind of the inputs from the first of them, and merges them.
 func runMerge(e *verb.Env, m *merging) error {
 	if err := m.weigh(); err != nil {
 		return err
@@ -195,7 +196,8 @@ func runMerge(e *verb.Env, m *merging) error {
 	return verb.Dispatch(e, "merge", m.kind, own, func(k kind.CanLoad) error { return mergeModels(e, m, k, doing) })
 }
 
-// mergeOwn merges the inputs by the method Merge of their kind.
+// mergeOwn merges the inputs by the method Merge of their kind. Other kinds are merged by
+// mergeModels.
 func mergeOwn(e *verb.Env, m *merging, k kind.CanMerge, doing *progress.Line) error {
 	err := k.Merge(&e.Env, &kind.Merge{
 		Weights:   m.weights,

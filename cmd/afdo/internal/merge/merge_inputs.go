@@ -23,8 +23,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// gather collects the inputs of a command line in their order: arguments, each the path of an input
-// or "@" and the path of a list of inputs, and then the lists of --input-list.
+// gather collects the inputs that the command line names, in their order. An argument is the path
+// of an input, or "@" and the path of a list of inputs. The lists of --input-list come after the
+// arguments.
 func (m *merging) gather(e *verb.Env, args []string) error {
 	args = slices.Clone(args)
 	for _, list := range m.lists {
@@ -59,8 +60,8 @@ func (m *merging) gather(e *verb.Env, args []string) error {
 	return verb.StdinOnce(read...)
 }
 
-// expanded replaces each folder by the files below it, and each pattern by the files that match it,
-// ordered by name.
+// expanded replaces each input that is a folder by the files below it, and each pattern by the
+// files that match it. It orders these files by name.
 func expanded(inputs []fleet.Input) ([]fleet.Input, error) {
 	var all []fleet.Input
 	for _, in := range inputs {
@@ -100,8 +101,9 @@ func filesOf(path string) ([]string, error) {
 	return matches, nil
 }
 
-// meantWeight returns an error if a path does not exist, but the part before its last "=" does.
-// Then the user meant the part after it as a weight, which is not valid.
+// meantWeight returns an error for a path such as "file=x" if it does not exist, but the part
+// before the last "=" does. Then the user meant the part after the "=" as the weight of the input,
+// and it is not a valid weight. missing is the error of opening the path.
 func meantWeight(path string, missing error) error {
 	i := strings.LastIndexByte(path, '=')
 	if i <= 0 || !errors.Is(missing, fs.ErrNotExist) {
@@ -131,7 +133,7 @@ func filesBelow(folder string) ([]string, error) {
 	return files, err
 }
 
-// gatherList adds the inputs of a list.
+// gatherList adds to the inputs those in the list at the given path.
 func (m *merging) gatherList(e *verb.Env, path string) error {
 	src := e.In
 	if path != cli.Stdio {
@@ -147,7 +149,7 @@ func (m *merging) gatherList(e *verb.Env, path string) error {
 	return err
 }
 
-// weigh computes the weights of the inputs. A skipped input gets the weight 1.
+// weigh computes the weight of each input. A skipped input gets the weight 1.
 func (m *merging) weigh() error {
 	m.weights = make([]profile.Ratio, len(m.inputs))
 	for i := range m.inputs {
@@ -167,8 +169,8 @@ func (m *merging) weigh() error {
 	return nil
 }
 
-// findTime sets the time of an input to that of its file, unless a list has set one. Only rules
-// with a half-life need times.
+// findTime sets the time of an input to the modification time of its file, unless a list has set
+// one. Only a half-life needs times: with it, older inputs count less.
 func (m *merging) findTime(in *fleet.Input) error {
 	if _, isURL := fetch.Helper(in.Path); m.weighing.Rules.HalfLife == 0 || !in.Time.IsZero() || isURL || in.Path == cli.Stdio {
 		return nil
@@ -192,9 +194,9 @@ func parseMaxLost(text string) (*big.Rat, error) {
 	return ratOf(most), nil
 }
 
-// skip reports whether the merge goes on without input i, which failed with the error err: with
-// --keep-going it always does. Empty files are also skipped if the others are profiles of LLVM,
-// because programs that are killed leave empty files.
+// skip reports whether the merge goes on without input i, of which reading has failed with err.
+// With --keep-going it always does. An empty file is also skipped if the inputs are profiles of
+// LLVM, because programs that are killed leave empty files.
 func (m *merging) skip(i int, err error) bool {
 	if m.keepGoing || errors.Is(err, anyprof.ErrEmpty) && m.passesEmpty() {
 		m.skipped[i] = err
@@ -203,8 +205,8 @@ func (m *merging) skip(i int, err error) bool {
 	return false
 }
 
-// passesEmpty reports whether empty files are skipped: the kind merges its files itself, or is not
-// known yet.
+// passesEmpty reports whether empty files are skipped. They are if the kind of the inputs merges
+// its files itself, as kinds of LLVM do, or if the kind is not known yet.
 func (m *merging) passesEmpty() bool {
 	_, own := m.kind.(kind.CanMerge)
 	return own || m.kind == nil
@@ -240,8 +242,9 @@ func (m *merging) tellSkipped(e *verb.Env) error {
 	return nil
 }
 
-// limit returns an error if the merge has lost more of the counts than --max-lost allows, or all of
-// them. kept and dropped are the sums of counts in the inputs that were read.
+// limit returns an error if the merge has lost a larger share of the counts than --max-lost allows,
+// or all counts. kept and dropped are the sums of the counts that were kept and left out in the
+// inputs that were read.
 func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64) error {
 	lost := m.lost(kept, dropped)
 	share, _ := lost.Float64()
@@ -264,9 +267,9 @@ func (m *merging) limit(e *verb.Env, doing *progress.Line, kept, dropped uint64)
 	return fmt.Errorf("nothing is written: more is lost than --max-lost %s allows", &m.maxLost)
 }
 
-// lost returns the share of the inputs' counts that the merged profile lacks. It assumes that a
-// skipped input has the average count of inputs with its weight. Of the other inputs, it counts the
-// dropped counts.
+// lost returns the share of all inputs' counts that the merged profile lacks. It assumes that a
+// skipped input has as many counts as the average input of its weight. kept and dropped are the
+// sums of the counts that were kept and left out in the other inputs.
 func (m *merging) lost(kept, dropped uint64) *big.Rat {
 	read, all := new(big.Rat), new(big.Rat)
 	for i, w := range m.weights {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A modelMerging merges inputs as profiles of package profile.
+// A modelMerging is the state of a merge that loads all inputs as profiles of package profile.
 type modelMerging struct {
 	*merging
 	env    *verb.Env
@@ -63,8 +63,8 @@ func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) 
 	return m.tellSkipped(e)
 }
 
-// readFirst loads the first readable input before all others, if --align-units was given: the paths
-// of source files in the other inputs are then replaced by those in this one.
+// readFirst loads the first readable input, if --align-units was given. Other inputs may have other
+// paths for the same source files. They get the paths of this input.
 func (mm *modelMerging) readFirst() (err error) {
 	for i := mm.firstAt; mm.align && mm.first == nil && i < len(mm.inputs); i++ {
 		if mm.skipped[i] != nil {
@@ -78,8 +78,8 @@ func (mm *modelMerging) readFirst() (err error) {
 	return nil
 }
 
-// alignUnits changes the paths of the units of an input to those that the first input has for the
-// same units. It returns the number of changed paths.
+// alignUnits gives the units of an input the paths that the same units have in the first input. It
+// returns the number of units whose path has changed.
 func (mm *modelMerging) alignUnits(p *profile.Profile) int {
 	a := profile.Align(mm.first.Profile, p)
 	n := len(a.Moved)
@@ -89,7 +89,9 @@ func (mm *modelMerging) alignUnits(p *profile.Profile) int {
 	return n
 }
 
-// group returns the profile of a group of inputs, and the factor with which it enters the merge.
+// group returns the sum of the inputs of one host, and the factor by which it is multiplied in the
+// merge. --host-cap limits that sum. Without --host-cap, each input is a group of its own, and the
+// factor is its weight.
 func (mm *modelMerging) group(g int) (*profile.Profile, profile.Ratio, error) {
 	if group := mm.groups[g]; len(group) == 1 && mm.weighing.Rules.HostCap == 0 {
 		p, err := mm.load(group[0])
@@ -139,7 +141,7 @@ func (mm *modelMerging) load(i int) (*profile.Profile, error) {
 	return one.Profile, nil
 }
 
-// loadKind loads input i, and adds what a profile in memory cannot hold of it to the losses.
+// loadKind loads input i. It counts the parts of the input that a profile in memory cannot hold.
 func (mm *modelMerging) loadKind(i int) (*kind.Loaded, error) {
 	f, err := mm.open(mm.env, i)
 	if err != nil {

@@ -45,8 +45,8 @@ func (n *Names) Add(name, key string) {
 // New returns an empty list of suggestions for the name want, which was not found.
 func New(want string) *Names { return &Names{want: want} }
 
-// prune keeps the maxNear most similar candidates. Of equally similar ones, it keeps those that
-// were added first.
+// prune keeps the maxNear candidates that are most similar to the wanted name. Of equally similar
+// ones, it keeps those that were added first.
 func (n *Names) prune() {
 	slices.SortStableFunc(n.found, func(a, b nearName) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.order, b.order))
@@ -57,8 +57,8 @@ func (n *Names) prune() {
 	}
 }
 
-// Best returns the most similar candidates, the most similar first. It leaves out those more than
-// twice as distant as the first.
+// Best returns the candidates that are most similar to the wanted name, the most similar first. It
+// leaves out those with more than twice the distance of the first.
 func (n *Names) Best() []string {
 	n.prune()
 	var names []string
@@ -93,8 +93,9 @@ func distance(want, key string) (int, bool) {
 	return best, near
 }
 
-// leastBegun is the least length of a typed name that is compared with the beginnings of longer
-// names. Many names begin with nearly the same two or three letters.
+// leastBegun is the length from which a typed name is compared with the beginnings of longer names.
+// A shorter name would match too many, because many names begin with nearly the same two or three
+// letters.
 const leastBegun = 4
 
 // letters returns 1 plus the number of wrong letters, or 2 plus that number if want is only similar

@@ -74,7 +74,7 @@ func Write(stdout io.Writer, path string, write func(io.Writer) error) error {
 	return replaceFile(path, target, write, func(f *files.Pending) error { return f.Commit(true) })
 }
 
-// compressed returns a function that compresses what another one writes.
+// compressed returns a function that writes what write writes, compressed with zstd.
 func compressed(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		c, err := anyprof.NewCompressor(w)
@@ -88,7 +88,8 @@ func compressed(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// targetOf follows the links of a path. It reports whether there is a regular file or none.
+// targetOf follows the symbolic links of a path, and returns the file that they lead to. regular
+// reports whether that is a regular file, or does not exist yet.
 func targetOf(path string) (target string, regular bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -103,9 +104,9 @@ func targetOf(path string) (target string, regular bool, err error) {
 	return target, true, err
 }
 
-// WritePair is like [Write] for two files that belong together. Neither is replaced if the other
-// cannot be written. If the process is killed, first may be missing, but an old file is never
-// beside a new one.
+// WritePair is like [Write] for two files that belong together, for example the two lists of a
+// layout. If one of them cannot be written, the other is not replaced. If the process is killed,
+// the file first may be missing, but an old file is never beside a new one.
 func WritePair(stdout io.Writer, first, second string, writeFirst, writeSecond func(io.Writer) error) error {
 	one, oneRegular, err := targetOf(first)
 	two, twoRegular, err2 := targetOf(second)
@@ -152,7 +153,8 @@ func descriptor(path string) *os.File {
 // maxLinks is the longest chain of symbolic links that followLinks follows.
 const maxLinks = 40
 
-// followLinks returns the target of a symbolic link whose target does not exist, or path.
+// followLinks returns the file to which a symbolic link leads, although that file does not exist.
+// It returns any other path unchanged.
 func followLinks(path string) string {
 	for range maxLinks {
 		to, err := os.Readlink(path)
@@ -187,8 +189,8 @@ func writeThrough(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// replaceFile writes a new file beside target. When it is complete, commit renames it to target.
-// Errors name path, the path that the user gave.
+// replaceFile writes a new file in the folder of target, and calls commit when the file is
+// complete. commit renames it to target. Errors name path, which is what the user has given.
 func replaceFile(path, target string, write func(io.Writer) error, commit func(*files.Pending) error) error {
 	files.RemoveStale(filepath.Dir(target))
 	f, err := files.Create(path, target)
@@ -226,7 +228,7 @@ func removeOnSignal(path string) (stop func()) {
 	}
 }
 
-// raise ends the process by a signal, as if nothing had caught it.
+// raise ends the process by the signal s, as if the process had not caught the signal.
 func raise(s os.Signal) {
 	signal.Reset(s)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {

@@ -199,8 +199,9 @@ func createProfile(ctx context.Context, e *verb.Env, c *creating, file *symboliz
 	return kind.Write(&e.Env, to, c.out.Out, p)
 }
 
-// judge adds the statistics of the profile to facts. It returns an error if the samples are too
-// poor for a profile that helps, unless --allow-poor was given.
+// judge adds statistics of the new profile to facts. err is the error of making the profile. judge
+// returns it with advice. It also returns an error if the samples are too poor for a profile that
+// helps, unless --allow-poor was given.
 func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) error {
 	if share := verdict.Contradicted(&facts.all, report); errors.Is(err, create.ErrThreshold) && share > 0.5 {
 		return fmt.Errorf("%w; "+verdict.Contradiction, err, human.Percent(share))
@@ -208,7 +209,7 @@ func (c *creating) judge(err error, report *create.Report, facts *CreateFacts) e
 	if err != nil {
 		return c.explain(err, report)
 	}
-	facts.take(report)
+	facts.setProfile(report)
 	if err := facts.Quality.refuse(); err != nil && !c.allowPoor {
 		return err
 	}
@@ -231,7 +232,8 @@ var remedies = []struct {
 	{create.ErrNoCode, "is this the file that ran, with its symbols?"},
 }
 
-// explain adds to an error of package create what the user can do about it.
+// explain adds to an error of package create what the user can do about it, such as a flag of the
+// compiler.
 func (c *creating) explain(err error, report *create.Report) error {
 	for _, r := range remedies {
 		switch {
@@ -289,7 +291,8 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 	return set, facts, nil
 }
 
-// remarks returns remarks about parts of a recording that were ignored or changed.
+// remarks returns texts that tell the user which samples of a recording were ignored or changed.
+// part has the samples of the recording, and report describes how they were read.
 func (c *creating) remarks(part *samples.Set, report *samples.Report) (texts []string) {
 	if hint := report.TraceHint(); hint != "" {
 		texts = append(texts, hint+"; that is not used")
@@ -385,8 +388,8 @@ func (c *creating) checkName(binary *samples.Binary, report *samples.Report) err
 		human.Name(c.name), human.Name(selected[other].Name), human.Name(filepath.Base(binary.Path)))
 }
 
-// A remembering adds to a new profile short hashes of the source lines of its functions. With
-// these, counts can be moved to the right lines after edits.
+// A remembering stores short hashes of the source lines of functions in a new profile. With these
+// hashes, counts can be moved to the right lines after the source was edited.
 type remembering struct {
 	folders  []string // the folders of --source
 	built    time.Time
@@ -397,8 +400,8 @@ type remembering struct {
 
 type rebaseSymbol struct{ unit, name string }
 
-// sourcesFacts describe for how many functions hashes of source lines were stored, and which source
-// files are the reason that other functions have none.
+// sourcesFacts report on the hashes of source lines in a new profile. They have the number of
+// functions with hashes, and the source files whose functions got none.
 type sourcesFacts struct {
 	Functions int      `json:"functions"` // functions with samples
 	Known     int      `json:"known"`     // functions with hashes of their source lines
@@ -406,7 +409,8 @@ type sourcesFacts struct {
 	Newer     []string `json:"newer"` // source files that are newer than the program
 }
 
-// newRemembering returns a remembering without declarations, for the sources of a program.
+// newRemembering returns a remembering for the program at the path binary. It does not know any
+// function yet. folders are folders with source files.
 func newRemembering(binary string, folders []string) *remembering {
 	r := &remembering{folders: folders, declared: make(map[rebaseSymbol]rebase.Declaration), texts: make(map[string]string)}
 	if info, err := os.Stat(binary); err == nil {

@@ -46,12 +46,12 @@ type createFormat struct {
 	samples writeSamples // nil for profiles
 }
 
-// A writeSamples writes address samples in one format.
+// A writeSamples writes address samples to w, in one format.
 type writeSamples func(ctx context.Context, w io.Writer, set *samples.Set, file *symbolize.File, binary *samples.Binary) error
 
-// samplesFormats are the formats of address samples by their words for --to: text that "afdo
-// create" can read, two formats of BOLT, by addresses (perf2bolt --pa) and by symbols (llvm-bolt
-// -data), and the format that Go's compiler reads.
+// samplesFormats are the formats for address samples, by their words for --to. They are a text that
+// "afdo create" can read, two formats of BOLT, and the format that Go's compiler reads. The formats
+// of BOLT are by address (perf2bolt --pa) and by symbol (llvm-bolt -data).
 var samplesFormats = map[string]writeSamples{
 	"samples": func(_ context.Context, w io.Writer, set *samples.Set, _ *symbolize.File, _ *samples.Binary) error {
 		return set.Write(w)
@@ -75,7 +75,7 @@ func (f *createFormat) Set(name string) error {
 	return f.FormatFlag.Set(name)
 }
 
-// usualRecording is the name of the file that perf record and afdo record write by default.
+// usualRecording is the name of the file to which perf record and afdo record write by default.
 const usualRecording = "perf.data"
 
 // The words of flags, with their meanings.
@@ -130,8 +130,8 @@ func (c *creating) addRecordingFlags(cmd *cobra.Command, debugFile string) {
 	f.BoolVar(&c.json, "json", false, "report on the samples as JSON on standard output")
 }
 
-// check derives options from the flags. It returns an error for flags that contradict each other,
-// before any work is done.
+// check returns an error for flags of "afdo create" that contradict each other, before any work is
+// done. It also computes options from the flags.
 func (c *creating) check(e *verb.Env) error {
 	switch {
 	case c.binary == "":
@@ -182,8 +182,8 @@ func (c *creating) checkContexts() error {
 	return nil
 }
 
-// findExtensions determines whether the output stores hashes of source lines and counts of machine
-// code.
+// findExtensions determines which extensions of the format the output gets: hashes of source lines,
+// and counts of machine code.
 func (c *creating) findExtensions() {
 	if k, ok := c.out.Kind.(*gcovkind.Kind); ok && gcovkind.IsV4(c.out.Format) {
 		c.remembers, c.options.Evidence = !k.NoSources, !k.NoEvidence
@@ -191,7 +191,7 @@ func (c *creating) findExtensions() {
 	c.input.Jumps = c.options.Evidence
 }
 
-// checkSelection derives options from the flags that select samples.
+// checkSelection computes options from the flags that select which samples are used.
 func (c *creating) checkSelection() (err error) {
 	if strings.Trim(c.input.BuildID, "0123456789abcdefABCDEF") != "" {
 		return cli.Usagef("--build-id %s: not hexadecimal digits", c.input.BuildID)
@@ -220,13 +220,15 @@ func (c *creating) debugOptions() (options []symbolize.Option) {
 	return options
 }
 
-// A PathChanges contains the flags --strip-prefix and --map-prefix.
+// PathChanges contains the values of the flags --strip-prefix and --map-prefix, which change the
+// paths of source files in a profile.
 type PathChanges struct {
 	Strip, Maps []string
 	changes     []prefixChange
 }
 
-// A prefixChange is the beginning of paths, which ends with a slash, and its replacement.
+// A prefixChange replaces the beginning of a path of a source file. The beginning ends with a
+// slash.
 type prefixChange struct{ from, to string }
 
 func (p *PathChanges) Check() error {
@@ -246,7 +248,8 @@ func (p *PathChanges) Check() error {
 	return nil
 }
 
-// folderPrefix returns the beginning of the paths of files in a folder.
+// folderPrefix returns the beginning that the paths of all files in a folder have: the folder with
+// a slash at its end.
 func folderPrefix(folder string) string { return strings.TrimRight(folder, "/") + "/" }
 
 // Change returns a function that replaces the first prefix in p that a path begins with, or nil if

@@ -100,8 +100,8 @@ func (f *CreateFacts) Read(path string, r *samples.Report) {
 
 const countedRanges = "ranges"
 
-// take sets the facts about the profile that was made.
-func (f *CreateFacts) take(r *create.Report) {
+// setProfile sets the facts about the profile that was made. r is the report of making it.
+func (f *CreateFacts) setProfile(r *create.Report) {
 	f.BogusRanges += r.BackwardRanges + r.CrossingRanges
 	f.made = r
 	f.ProfileFacts = &ProfileFacts{
@@ -115,7 +115,8 @@ func (f *CreateFacts) take(r *create.Report) {
 	}
 }
 
-// lowShare is the share of samples with a place in the profile, below which a warning is printed.
+// lowShare is the share of samples that got a place in the profile. If it is smaller, a warning is
+// printed.
 const lowShare = 0.9
 
 // warn prints warnings about what may be wrong with the profile.
@@ -159,7 +160,8 @@ func (f *CreateFacts) warn(e *verb.Env) {
 	e.Warnf("only %s of the samples have a place in the profile: %s", human.Percent(f.PlacedShare), strings.Join(why, ", "))
 }
 
-// some returns a text with the first most names of a list, such as "a, b and 3 more".
+// some returns a list of names as text, with only the first most of them, for example "a, b and 3
+// more".
 func some(names []string, most int) string {
 	text := human.Name(strings.Join(names[:min(most, len(names))], ", "))
 	if n := len(names) - most; n > 0 {
@@ -168,8 +170,8 @@ func some(names []string, most int) string {
 	return text
 }
 
-// warnOfBranches warns if branches were recorded, but none in the program. The text of perf script
-// may have offsets where it should have addresses.
+// warnOfBranches prints a warning if the recording has branches, but none in the program. Then the
+// text of perf script may have offsets in place of addresses.
 func (f *CreateFacts) warnOfBranches(e *verb.Env) {
 	if f.Counted == countedRanges || f.noBranches {
 		return
@@ -213,7 +215,8 @@ func (f *CreateFacts) tell(e *verb.Env, c *creating) {
 	f.Quality.tell(e)
 }
 
-// readers returns a hint for version 4, which no released compiler reads, or "" for other formats.
+// readers returns a hint to the user for a profile of version 4, which no released compiler reads.
+// It returns "" for other formats.
 func readers(format string) string {
 	if format != "v4" && format != "v4c" {
 		return ""
@@ -242,8 +245,8 @@ type QualityFacts struct {
 
 const exactVerdict = "exact"
 
-// NewQualityFacts returns the verdict on a profile, from the reports on its making and on the
-// samples of all inputs.
+// NewQualityFacts returns a verdict on how reliable a profile is. r reports on making the profile,
+// and all on the samples of all inputs.
 func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 	q, v := r.Quality, verdict.Of(all, r)
 	f := &QualityFacts{
@@ -283,7 +286,7 @@ func (f *QualityFacts) advice() string {
 	return "; record " + f.Longer()
 }
 
-// why returns the figures on which the verdict "good" is based.
+// why returns, in words, the figures for which the verdict is "good".
 func (f *QualityFacts) why() string {
 	why := Few(f.Density) + " samples for each instruction of the hot functions"
 	if f.UncertainShare >= 0.01 {
@@ -292,7 +295,7 @@ func (f *QualityFacts) why() string {
 	return why
 }
 
-// Longer returns how much longer to record, in words.
+// Longer returns, in words, how much longer the user should record for a good profile.
 func (f *QualityFacts) Longer() string {
 	switch {
 	case f.RecordLonger < 2:
@@ -303,7 +306,7 @@ func (f *QualityFacts) Longer() string {
 	return "much longer"
 }
 
-// warn prints warnings about a profile that was written.
+// warn prints warnings about the quality of a profile that was written.
 func (f *QualityFacts) warn(e *verb.Env) {
 	if f.of.Level != verdict.LevelGood {
 		e.Warnf("the profile is %v: %s%s", f.of.Level, strings.Join(f.Reasons, "; "), f.advice())
@@ -313,7 +316,7 @@ func (f *QualityFacts) warn(e *verb.Env) {
 	}
 }
 
-// tell prints for a good recording whether it has branches, and for what its profile is good.
+// tell prints, for a good recording, whether it has branches and what its profile is good for.
 func (f *QualityFacts) tell(e *verb.Env) {
 	switch {
 	case f.of.Exact:

@@ -84,8 +84,8 @@ func (l *laying) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&l.orderOnly, "order-only", false, "write the file of lld alone: BIN needs no block address map")
 }
 
-// check derives options from the flags. It returns an error for flags that contradict each other,
-// before any work is done.
+// check returns an error for flags of "afdo layout" that contradict each other, before any work is
+// done. It also computes options from the flags.
 func (l *laying) check() error {
 	if l.binary == "" {
 		return cli.Missing("flag --binary")
@@ -208,7 +208,8 @@ type LayoutFacts struct {
 	Objects []samples.Object `json:"objects"`
 }
 
-// countedNames are the words in reports for what the counts of a layout are based on.
+// countedNames are the words with which reports say what a layout is based on, for example branch
+// records.
 var countedNames = map[layout.Counted]string{layout.CountedStacks: "branch stacks", layout.CountedExact: exactVerdict, layout.CountedEstimates: "instructions"}
 
 func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report, laidOut int) *LayoutFacts {
@@ -221,8 +222,9 @@ func newLayoutFacts(binary, buildID string, read *CreateFacts, r *layout.Report,
 	}
 }
 
-// A warning is printed below lowEdgeShare, the share of branches that lead from block to block, and
-// above highCrossings, the share of ranges between branches that cannot have run in the program.
+// Limits of plausible layouts. A warning is printed if fewer than lowEdgeShare of the branches lead
+// from block to block. Another is printed if more than highCrossings of the ranges between two
+// branches cannot have run in the program.
 const (
 	lowEdgeShare  = 0.8
 	highCrossings = 0.05

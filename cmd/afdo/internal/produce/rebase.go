@@ -167,7 +167,7 @@ func (r *rebasing) tell(e *verb.Env) error {
 	return r.report.text(e.Out)
 }
 
-// readSources reads the old and the new sources that the flags name.
+// readSources reads the old and the new source files that the flags name.
 func (r *rebasing) readSources(ctx context.Context, e *verb.Env) error {
 	for _, dir := range r.oldSources {
 		r.progress.Say("reading %s", human.Name(dir))
@@ -255,7 +255,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 	return nil
 }
 
-// A rebaseReport is the report that the verb rebase prints.
+// A rebaseReport is what the verb rebase prints: what became of the counts of each function.
 type rebaseReport struct {
 	*rebase.Report
 	path     string
@@ -263,14 +263,15 @@ type rebaseReport struct {
 	demangle bool
 }
 
-// rebaseOutcome adds up the functions whose move had the same outcome, such as "lost".
+// A rebaseOutcome has the sums over all functions whose counts were moved with the same outcome,
+// such as "lost".
 type rebaseOutcome struct {
 	Outcome       string
 	Functions     int
 	Samples, Kept uint64
 }
 
-// outcomes returns the sums of functions by outcome, without outcomes that no function had.
+// outcomes returns a sum of functions and counts for each outcome that occurred.
 func (r *rebaseReport) outcomes() []rebaseOutcome {
 	var all [rebase.Lost + 1]rebaseOutcome
 	for i := range r.Functions {

@@ -192,13 +192,12 @@ func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recor
 	return report, writeRecording(e, c, r, spool)
 }
 
-// spoolName is the beginning of the name of the temporary file that holds the records until the
-// recording is written.
+// spoolName is the beginning of the name of a temporary file. The file holds the records of a
+// recording until the recording ends and is written.
 const spoolName = ".afdo-record-"
 
-// aboutSpool converts an error about the temporary file that holds the records during a recording.
-// The error that it returns names the recording instead, because that is the path that the user has
-// given.
+// aboutSpool converts an error about the temporary file of a recording to one that names the
+// recording, because that is the path that the user has given. op is the operation that failed.
 func aboutSpool(op, path string, err error) error {
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && strings.Contains(at.Path, spoolName) {
 		return &fs.PathError{Op: op, Path: path, Err: at.Err}
@@ -234,7 +233,8 @@ func streamRecording(ctx context.Context, w io.Writer, r *record.Recorder) (*rec
 	return report, buffer.Flush()
 }
 
-// writeRecording writes the recording from the records in the temporary file.
+// writeRecording writes the recording. Its records come from spool, the temporary file that was
+// written while the program ran.
 func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.ReadSeeker) error {
 	size, err := spool.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -246,7 +246,9 @@ func writeRecording(e *verb.Env, c *recording, r *record.Recorder, spool io.Read
 	return output.Write(e.Out, c.out, func(w io.Writer) error { return r.WriteFile(w, spool, size) })
 }
 
-// tellRecording prints what was recorded, and returns the status of the command as an error.
+// tellRecording prints what was recorded, such as the number of samples. It returns the exit status
+// of afdo as an error, unless that is 0. This is the exit status of the recorded command or, if
+// there are no samples, 1.
 func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) error {
 	status := r.ExitStatus
 	if r.Ended && status == 128+int(syscall.SIGTERM) {
@@ -277,7 +279,7 @@ func tellRecording(e *verb.Env, c *recording, event string, r *record.Report) er
 	return nil
 }
 
-// warnOfRecording prints warnings about a recording.
+// warnOfRecording prints warnings about a recording, for example that it has too few samples.
 func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 	if r.Samples == 0 {
 		nothing := ", nothing is written"

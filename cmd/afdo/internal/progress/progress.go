@@ -65,7 +65,7 @@ func (p *Line) Say(format string, args ...any) {
 	p.locked(func() { p.doing = fmt.Sprintf(format, args...) })
 }
 
-// locked calls do with the mutex held, unless the line is nil.
+// locked calls do while it holds the lock of the line. If the line is nil, it does nothing.
 func (p *Line) locked(do func()) {
 	if p != nil {
 		p.mu.Lock()
@@ -109,7 +109,7 @@ func (p *Line) tick() {
 // Hide removes the line from the terminal until the next update, so that other text can be written.
 func (p *Line) Hide() { p.locked(func() { p.show("") }) }
 
-// show replaces the line on the terminal by another one, or removes it if line is "".
+// show replaces the line on the terminal by the given text, or removes it if the text is "".
 func (p *Line) show(line string) {
 	width := utf8.RuneCountInString(line)
 	if p.shown == 0 && width == 0 {

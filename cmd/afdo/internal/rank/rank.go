@@ -20,12 +20,13 @@ type Symbol struct {
 	// its inlined copies.
 	Own uint64
 
-	// Total is Own plus the samples of all functions inlined in the symbol, in its body and in its
-	// inlined copies. A count counts once, even if the symbol is inlined in itself.
+	// Total is Own plus the samples of all functions that are inlined in the symbol, in its body
+	// and in its inlined copies. If the symbol is inlined in itself, each sample still counts once.
 	Total uint64
 
-	// Body is the samples of the symbol's function (RFC 4.7) and of everything
-	// inlined in it, 0 if it has none. The bodies of all symbols add up to the profile's total.
+	// Body is the number of samples of the symbol's function (RFC 4.7) and of everything inlined in
+	// it. It is 0 if the symbol has no function. The bodies of all symbols add up to the profile's
+	// total.
 	Body uint64
 
 	Head   uint64 // head count of the function
@@ -68,7 +69,8 @@ func New(p *profile.Profile) *Ranking {
 	return t.Ranking
 }
 
-// A Tally computes a Ranking from functions whose locations the caller visits one by one.
+// A Tally computes a [Ranking] from functions that its caller describes. For each function, the
+// caller calls Begin, then Count and Inlined for its records, and then End.
 type Tally struct {
 	*Ranking
 	bodies []body   // the bodies that contain the current record, outermost first
@@ -80,7 +82,8 @@ func NewTally(symbols int) *Tally {
 	return &Tally{Ranking: &Ranking{Symbols: make([]Symbol, symbols)}, open: make([]uint32, symbols)}
 }
 
-// A body is the body of a function, or of a function inlined in it.
+// A body is the body of a function, or of a function inlined in it, that a [Tally] has not
+// completed.
 type body struct {
 	symbol  profile.SymbolRef
 	samples uint64 // samples so far, including those of functions inlined in it
@@ -109,7 +112,8 @@ func (t *Tally) function(s profile.SymbolRef, f *profile.Function) {
 // records, until End.
 func (t *Tally) Begin(s profile.SymbolRef) { t.enter(s) }
 
-// Count adds a count in the body at a depth of inlining: 0 is the function itself.
+// Count adds n samples to the body at the given depth. Depth 0 is the function itself, 1 is a
+// function inlined in it.
 func (t *Tally) Count(depth int, n uint64) {
 	t.leave(depth + 1)
 	at := &t.bodies[depth]
@@ -118,7 +122,8 @@ func (t *Tally) Count(depth int, n uint64) {
 	own.Own = saturating.Add(own.Own, n)
 }
 
-// Inlined starts an inlined body of a symbol, in the body at the given depth.
+// Inlined starts the body of the inlined symbol s. depth is the depth of the body in which it is
+// inlined.
 func (t *Tally) Inlined(depth int, s profile.SymbolRef) {
 	t.leave(depth + 1)
 	t.Symbols[s].Places++
@@ -139,7 +144,8 @@ func (t *Tally) enter(s profile.SymbolRef) {
 	t.open[s]++
 }
 
-// leave closes the innermost bodies, until only the given number of outermost bodies is open.
+// leave completes the innermost bodies, until only the given number of outermost bodies is left. It
+// adds the samples of each to the enclosing body.
 func (t *Tally) leave(but int) {
 	for len(t.bodies) > but {
 		last := len(t.bodies) - 1
@@ -156,7 +162,7 @@ func (t *Tally) leave(but int) {
 	}
 }
 
-// units computes the sums of units from those of their symbols.
+// units computes the sums of samples of all units from those of their symbols.
 func (t *Tally) units(p *profile.Profile) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -179,7 +185,7 @@ type Site struct {
 	Callee        profile.SymbolRef
 }
 
-// Compare orders sites by caller, place and callee.
+// Compare orders sites by caller, location and callee.
 func (s Site) Compare(o Site) int {
 	return cmp.Or(
 		cmp.Compare(s.Caller, o.Caller),
@@ -209,8 +215,8 @@ func Calls(p *profile.Profile) []Call {
 	return together(calls, func(a, b Call) int { return a.Compare(b.Site) }, func(c *Call) *uint64 { return &c.Count })
 }
 
-// inBodies visits the records of all functions, each with the function whose body it is in: the
-// function itself or one that is inlined.
+// inBodies calls visit for each record of all functions. in is the symbol whose source has the
+// record: the function itself, or a function that is inlined in it.
 func inBodies(p *profile.Profile, visit func(in profile.SymbolRef, r *profile.Record)) {
 	var open []profile.SymbolRef // the bodies around a record, outermost first
 	for s, f := range p.Functions() {
@@ -226,8 +232,9 @@ func inBodies(p *profile.Profile, visit func(in profile.SymbolRef, r *profile.Re
 	}
 }
 
-// together replaces elements that compare as equal by one element with the sum of their counts, and
-// sorts the list: the largest counts come first, and equal counts by compare.
+// together merges the elements of a list that are equal by compare into one element, and adds up
+// their counts. It returns the result with the largest counts first. compare orders elements with
+// equal counts.
 func together[T any](list []T, compare func(a, b T) int, count func(*T) *uint64) []T {
 	slices.SortFunc(list, compare)
 	kept := list[:0]

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// data is the JSON that the page's script draws. Tables are stored by column, which takes half the
-// bytes.
+// data is the JSON that the script of the page draws. Its tables are stored by column, because that
+// takes half the bytes.
 type data struct {
 	Source  string        `json:"source"`
 	Total   count         `json:"total"`
@@ -29,14 +29,14 @@ type data struct {
 	Lines   lines         `json:"lines"`
 }
 
-// A before describes the older profile, if the page compares two. Columns of the page's data whose
-// names end in "_before" contain the figures of the older profile.
+// A before describes the older profile of a page that compares two. The older profile's figures are
+// in columns of the page's data whose names end in "_before".
 type before struct {
 	Source string `json:"source"`
 	Total  count  `json:"total"`
 }
 
-// A curve contains the entries of the summary.
+// A curve contains the entries of the profile's summary, which the page draws as a curve.
 type curve struct {
 	Cutoff counts `json:"cutoff"`
 	Counts counts `json:"counts"`
@@ -44,8 +44,9 @@ type curve struct {
 	All    count  `json:"all"` // number of counts in the profile
 }
 
-// units are the rows of the units' table, hottest first. The paths of these rows come first; paths
-// of other units that symbols refer to follow.
+// units are the columns of the table of units, the hottest unit first. Path is longer than the
+// other columns: after the paths of the rows, it has the paths of other units that symbols refer
+// to.
 type units struct {
 	Path      []string `json:"path"`
 	Body      counts   `json:"body"`
@@ -57,7 +58,7 @@ type units struct {
 	Left      unitTail `json:"left"`
 }
 
-// A unitTail has the sums of the units that are not rows.
+// A unitTail has the sums over all units that are not in the table of units.
 type unitTail struct {
 	Count     count `json:"count"`
 	Body      count `json:"body"`
@@ -68,9 +69,10 @@ type unitTail struct {
 	Symbols   count `json:"symbols"`
 }
 
-// symbols are the columns of the table of functions, hottest function first. Name, Short, Assembler
-// and Unit are longer than the other columns: after the functions of the table, they have those
-// that only occur in inlined frames, which refer to them by index.
+// symbols are the columns of the table of functions, the hottest function first. Name, Short,
+// Assembler and Unit are longer than the other columns. After the functions of the table, they have
+// functions that only occur in other tables or in the flame graph, which refer to a function by its
+// index in these columns.
 type symbols struct {
 	Name      []string   `json:"name"`
 	Short     []string   `json:"short"`     // name for narrow places, "" if it equals Name
@@ -85,7 +87,7 @@ type symbols struct {
 	Left      symbolTail `json:"left"`
 }
 
-// A symbolTail has the sums of the symbols with samples that are not rows.
+// A symbolTail has the sums over all functions with samples that are not in the table of functions.
 type symbolTail struct {
 	Count  count `json:"count"`
 	Own    count `json:"own"`
@@ -96,7 +98,7 @@ type symbolTail struct {
 // maxEntries is how many entries of a summary are drawn. Compilers and tools write 16.
 const maxEntries = 100
 
-// A collector computes the data of a page from one or two profiles.
+// A collector computes the data of a page from one profile or from two that are compared.
 type collector struct {
 	data
 	names   *profile.Profile // all units and symbols of both profiles
@@ -157,7 +159,7 @@ func (c *collector) summary() {
 	}
 }
 
-// units fills the table of units. Units whose functions have the most samples come first.
+// units fills the table of units. The units whose functions have the most samples come first.
 func (c *collector) units() {
 	var files []profile.UnitRef
 	for i := range c.names.NumUnits() {
@@ -201,7 +203,8 @@ func (c *collector) units() {
 	}
 }
 
-// unitBytes returns the size in bytes of a unit in the profile that is drawn.
+// unitBytes returns how many bytes a unit takes in the file of the drawn profile, or 0 if that is
+// not known.
 func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	own, ok := c.now.files.ownOf(f)
 	if !ok || int(own) >= len(c.options.UnitBytes) {
@@ -210,9 +213,9 @@ func (c *collector) unitBytes(f profile.UnitRef) uint64 {
 	return uint64(c.options.UnitBytes[own])
 }
 
-// heat returns a number by which units, symbols and frames are selected for drawing: the larger
-// ones are drawn. If two profiles are compared, it is the larger of the shares of samples that both
-// have, now and was. For a page of one profile it is 0, and the caller compares samples instead.
+// heat returns a number by which a page of two profiles orders units, functions and frames. now and
+// was are the samples of one of them in the two profiles. The result is the larger of its shares of
+// all samples in its profile. For a page of one profile it is 0. The caller then orders by samples.
 func (c *collector) heat(now, was uint64) float64 {
 	if c.was == nil {
 		return 0
@@ -220,7 +223,8 @@ func (c *collector) heat(now, was uint64) float64 {
 	return max(human.Share(now, c.now.ranking.Total), human.Share(was, c.was.ranking.Total))
 }
 
-// path returns the row of a unit's path, and adds the path if it is missing.
+// path returns the index of a unit's path in the table of units. If the table does not have the
+// path, path adds it.
 func (c *collector) path(f profile.UnitRef) uint64 {
 	i, ok := c.unitRow[f]
 	if !ok {
@@ -231,7 +235,7 @@ func (c *collector) path(f profile.UnitRef) uint64 {
 	return uint64(i)
 }
 
-// symbols fills the table of functions. Symbols with the most total samples come first.
+// symbols fills the table of functions. The functions with the most total samples come first.
 func (c *collector) symbols() {
 	var sampled []profile.SymbolRef
 	for i := range c.names.NumSymbols() {
@@ -276,7 +280,8 @@ func (c *collector) symbols() {
 	}
 }
 
-// symbol returns the row of a symbol's name, and adds the name if it is missing.
+// symbol returns the index of a symbol's name in the table of functions. If the table does not have
+// the name, symbol adds it.
 func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	i, ok := c.row[ref]
 	if !ok {
@@ -306,7 +311,7 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	return uint64(i)
 }
 
-// maxName is the number of bytes to which a name is shortened.
+// maxName is the number of bytes to which [clip] shortens a name.
 const maxName = 1000
 
 // clip shortens a name that is too long to be drawn. It cuts out the middle, because names often
@@ -339,7 +344,7 @@ func (n count) MarshalJSON() ([]byte, error) { return n.append(nil), nil }
 
 func (n *count) add(v uint64) { *n = count(saturating.Add(uint64(*n), v)) }
 
-// counts is a column of counts.
+// counts is a column of counts in a table of the page.
 type counts []uint64
 
 func (c counts) MarshalJSON() ([]byte, error) {

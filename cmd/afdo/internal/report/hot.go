@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// calls are the rows of the table of calls that were not inlined, the most frequent first.
+// calls are the columns of the table of call targets, the most frequent call first. Inlined calls
+// are not in it.
 type calls struct {
 	Caller        counts  `json:"caller"` // row in the table of functions
 	Line          []int   `json:"line"`   // line offset from the caller's declaration
@@ -24,7 +25,7 @@ type calls struct {
 	Left          hotTail `json:"left"`
 }
 
-// lines are the rows of the table of lines with samples, those with the most first.
+// lines are the columns of the table of source lines, the line with the most samples first.
 type lines struct {
 	Symbol   counts   `json:"symbol"`           // row in the table of functions
 	Offset   []int    `json:"offset"`           // line offset from the symbol's declaration
@@ -35,7 +36,7 @@ type lines struct {
 	Left     hotTail  `json:"left"`
 }
 
-// A hotTail has the sums of the rows that the table of calls or lines leaves out.
+// A hotTail has the sums over the rows that the table of calls or of lines leaves out.
 type hotTail struct {
 	Rows     count `json:"rows"`
 	Count    count `json:"count"`
@@ -50,8 +51,9 @@ type Line struct {
 	Text           string
 }
 
-// A hot is a call or a line, with its counts in the drawn profile and in the earlier one.
-type hot[K any] struct {
+// A hotRow is a call or a source line, as a row of a table. It has the row's counts in the drawn
+// profile and in the earlier one.
+type hotRow[K any] struct {
 	key      K
 	now, was uint64
 }
@@ -82,7 +84,7 @@ func (c *collector) calls() {
 	}
 }
 
-// lines fills the table of lines with samples. Its error is an error of Options.Locate.
+// lines fills the table of source lines with samples. An error comes from Options.Locate.
 func (c *collector) lines() error {
 	all := bothSides(c, rank.Line.Compare, func(s *side, add func(rank.Line, uint64)) {
 		for _, l := range rank.Lines(s.profile) {
@@ -107,8 +109,8 @@ func (c *collector) lines() error {
 	return c.locate(rows)
 }
 
-// locate sets the line numbers and texts of rows by Options.Locate.
-func (c *collector) locate(rows []hot[rank.Line]) error {
+// locate sets the line numbers and texts of the table of lines. It gets them from Options.Locate.
+func (c *collector) locate(rows []hotRow[rank.Line]) error {
 	if c.options.Locate == nil || len(rows) == 0 {
 		return nil
 	}
@@ -130,15 +132,16 @@ func (c *collector) locate(rows []hot[rank.Line]) error {
 	return nil
 }
 
-// bothSides calls each for the profile that is drawn, and for the earlier one if there is one. It
-// returns the rows that each adds. Rows of the two profiles with the same key become one.
-func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, add func(K, uint64))) []hot[K] {
-	var all []hot[K]
-	each(c.now, func(key K, n uint64) { all = append(all, hot[K]{key, n, 0}) })
+// bothSides returns the rows for a table of calls or lines. It calls each for the drawn profile
+// and, if there is one, for the earlier profile. each adds a key, such as a line, and its count in
+// that profile. Equal keys of the two profiles make one row.
+func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, add func(K, uint64))) []hotRow[K] {
+	var all []hotRow[K]
+	each(c.now, func(key K, n uint64) { all = append(all, hotRow[K]{key, n, 0}) })
 	if c.was != nil {
-		each(c.was, func(key K, n uint64) { all = append(all, hot[K]{key, 0, n}) })
+		each(c.was, func(key K, n uint64) { all = append(all, hotRow[K]{key, 0, n}) })
 	}
-	slices.SortFunc(all, func(a, b hot[K]) int { return compare(a.key, b.key) })
+	slices.SortFunc(all, func(a, b hotRow[K]) int { return compare(a.key, b.key) })
 	kept := all[:0]
 	for _, h := range all {
 		if n := len(kept); n > 0 && compare(kept[n-1].key, h.key) == 0 {
@@ -151,19 +154,19 @@ func bothSides[K any](c *collector, compare func(K, K) int, each func(s *side, a
 	return kept
 }
 
-// hottest sorts rows by the larger one of their shares of the two totals, the largest first.
-func hottest[K any](all []hot[K], totals [2]count) {
-	heat := func(h *hot[K]) float64 {
+// hottest sorts rows by the share that a row has of all samples or calls. If there are two
+// profiles, the larger of its two shares decides. totals has the totals of both profiles.
+func hottest[K any](all []hotRow[K], totals [2]count) {
+	heat := func(h *hotRow[K]) float64 {
 		return max(human.Share(h.now, uint64(totals[0])), human.Share(h.was, uint64(totals[1])))
 	}
-	slices.SortStableFunc(all, func(a, b hot[K]) int {
+	slices.SortStableFunc(all, func(a, b hotRow[K]) int {
 		return cmp.Or(cmp.Compare(heat(&b), heat(&a)), cmp.Compare(b.now, a.now))
 	})
 }
 
-// cutHot returns the first rows of a table, at most the given number, and adds up the counts of all
-// other rows in left.
-func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
+// cutHot returns the first most rows of a table. It adds the counts of all other rows to left.
+func cutHot[K any](all []hotRow[K], most int, left *hotTail) []hotRow[K] {
 	rows := min(len(all), most)
 	for _, h := range all[rows:] {
 		left.Rows++
@@ -173,8 +176,9 @@ func cutHot[K any](all []hot[K], most int, left *hotTail) []hot[K] {
 	return all[:rows]
 }
 
-// frames are the frames of the flame graph, in pre-order: the functions and, below each, the
-// functions inlined in it. A function inlined in one body at several locations is one frame.
+// frames are the columns of the flame graph's frames, in pre-order: each function is followed by
+// the functions inlined in it. A function that is inlined in one body at several locations is one
+// frame.
 type frames struct {
 	Depth    counts `json:"depth"`
 	Symbol   counts `json:"symbol"` // row in the table of functions
@@ -185,8 +189,8 @@ type frames struct {
 	Left     count  `json:"left"` // number of frames with samples that are not drawn
 }
 
-// maxDepth is the depth to which frames are drawn. The samples of deeper ones count as own samples
-// of the frame at this depth.
+// maxDepth is the depth to which frames are drawn. Samples of deeper frames count as own samples of
+// the frame at this depth that contains them.
 const maxDepth = 100
 
 // frames fills the data of the flame graph with the frames that have the most samples.
@@ -204,8 +208,9 @@ func (c *collector) frames() {
 	}
 }
 
-// frameNodes returns the frames with the most samples, in pre-order. A frame has at least as many
-// samples as a frame below it and comes before it, so no frame is chosen without the one above it.
+// frameNodes returns the frames with the most samples, in pre-order. A function has at least as
+// many samples as a function inlined in it. So a chosen frame is never without the frame that
+// contains it.
 func (c *collector) frameNodes() []node {
 	b := flameBuilder{limit: c.options.Frames, heat: c.heat}
 	for own, f := range c.now.profile.Functions() {
@@ -231,7 +236,8 @@ func (c *collector) frameNodes() []node {
 	return b.nodes
 }
 
-// A node is a frame of the flame graph: a function, or one inlined in the frame above it.
+// A node is a frame of the flame graph: a function, or a function that is inlined in the node of
+// which it is a child.
 type node struct {
 	own, total       uint64
 	wasOwn, wasTotal uint64 // the same in the earlier profile
@@ -251,14 +257,16 @@ type flameBuilder struct {
 	open  []int // indexes in nodes of the open ones, outermost first
 }
 
-// While nodes are collected, the counts of both profiles are in one body: those of the drawn
-// profile at line sideNow, and those of the earlier profile at line sideWas.
+// Lines for the counts of the two profiles. While nodes are collected, one body has the counts of
+// both profiles: those of the drawn profile at line sideNow, and those of the earlier profile at
+// line sideWas.
 const (
 	sideNow uint32 = iota
 	sideWas
 )
 
-// function adds the nodes of a function, whose records merge has put into b.body.
+// function adds the nodes of the function of symbol s. Its records must be in b.body, see
+// [flameBuilder.merge].
 func (b *flameBuilder) function(s profile.SymbolRef) {
 	b.open = b.open[:0]
 	b.enter(s)
@@ -286,8 +294,8 @@ func (b *flameBuilder) function(s profile.SymbolRef) {
 	}
 }
 
-// merge adds the records of a function to b.body. It puts all counts of a body at one line, so that
-// a function inlined at several locations becomes one node.
+// merge adds the records of a function in the profile s to b.body. It puts all counts of a body at
+// the given line, so that a function inlined at several locations becomes one node.
 func (b *flameBuilder) merge(line uint32, records []profile.Record, s *side) {
 	open := 0
 	for w := profile.Walk(records); ; {
@@ -317,7 +325,8 @@ func (b *flameBuilder) enter(s profile.SymbolRef) {
 	b.open = append(b.open, len(b.nodes)-1)
 }
 
-// leave closes the innermost nodes, until only the given number of outermost nodes is open.
+// leave completes the innermost nodes, until only the given number of outermost nodes is left. It
+// adds the samples of each to the node that contains it.
 func (b *flameBuilder) leave(but int) {
 	for len(b.open) > but {
 		last := len(b.open) - 1
@@ -333,8 +342,8 @@ func (b *flameBuilder) leave(but int) {
 	}
 }
 
-// prune removes all nodes but b.limit ones, those with the most samples. Among nodes with the same
-// number of samples, it keeps the first ones.
+// prune keeps the b.limit nodes with the most samples and removes all others. Of nodes with equal
+// samples, it keeps the first ones.
 func (b *flameBuilder) prune() {
 	sampled := slices.DeleteFunc(b.nodes, func(n node) bool { return n.total == 0 && n.wasTotal == 0 })
 	slices.SortFunc(sampled, func(x, y node) int {

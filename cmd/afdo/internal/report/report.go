@@ -24,7 +24,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options select the parts of a profile that the page shows.
+// Options select what of a profile the page shows.
 type Options struct {
 	Source string // name of the profile
 	Format string // name of its format
@@ -64,13 +64,15 @@ type Explained struct {
 	Functions []ExplainedFunction // the functions that lose the most counts
 }
 
-// A ReasonCounts is the number of counts that were found, or were lost for one reason.
+// A ReasonCounts is the number of counts for which compilers gave one reason. The reason is that
+// they were found, or why they were not.
 type ReasonCounts struct {
 	Reason string
 	Counts uint64
 }
 
-// An ExplainedFunction describes how the counts of a function were used.
+// An ExplainedFunction describes how many counts of a function compilers have found, and why they
+// did not find the others.
 type ExplainedFunction struct {
 	Name, Reason, At string
 	Counts, Found    uint64
@@ -129,8 +131,8 @@ func Write(w io.Writer, p *profile.Profile, o Options) error {
 	})
 }
 
-// page returns the template of the page. It is parsed when it is needed: every verb of the command
-// starts with this package.
+// page returns the template of the page. It is parsed when it is needed and not at the start of the
+// program, because every verb of the command loads this package.
 var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"grouped": grouped,
@@ -139,7 +141,8 @@ var page = sync.OnceValue(func() *template.Template {
 	}).ParseFS(assets, "page/page.html"))
 })
 
-// policy returns the content security policy, which allows only the page's own style and script.
+// policy returns the content security policy of the page. It allows only the style sheet and the
+// script with the given texts.
 func policy(style, script string) string {
 	return fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
 		integrity(style), integrity(script))
@@ -170,7 +173,7 @@ func asset(name string) string {
 	return string(data)
 }
 
-// grouped writes a number with a comma before every third digit.
+// grouped returns a number as text with a comma before every third digit, such as "1,234,567".
 func grouped(n any) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -179,8 +182,9 @@ func grouped(n any) string {
 	return digits
 }
 
-// A side is one of the two profiles that a page compares, or the only one. Units and symbols have
-// numbers that are common to both sides. A nil side has no samples.
+// A side is one of the two profiles that a page compares, or the only profile. The collector uses
+// one numbering of units and symbols for both sides, and each side converts it to the numbers of
+// its profile. A nil side has no samples.
 type side struct {
 	profile *profile.Profile
 	ranking *rank.Ranking
@@ -188,8 +192,8 @@ type side struct {
 	symbols numbering[profile.SymbolRef]
 }
 
-// A numbering maps a profile's own numbers of units or symbols to the numbers common to both
-// profiles, and back. If both slices are nil, the numbers are the same.
+// A numbering converts between two kinds of numbers of units or symbols: a profile's own numbers,
+// and those that both profiles of a page share. If both slices are nil, the numbers are the same.
 type numbering[T ~uint32] struct {
 	common []T
 	own    []T // by common number: own number plus 1, or 0 if the profile lacks it
@@ -212,7 +216,7 @@ func (n *numbering[T]) ownOf(common T) (own T, ok bool) {
 	return n.own[common] - 1, true
 }
 
-// invert computes own from common. commons is how many common numbers exist.
+// invert computes n.own from n.common. commons is the number of shared numbers.
 func (n *numbering[T]) invert(commons int) {
 	n.own = make([]T, commons)
 	for own, common := range n.common {
@@ -220,13 +224,13 @@ func (n *numbering[T]) invert(commons int) {
 	}
 }
 
-// alone returns the side of a page that draws one profile.
+// alone returns the [side] for a page that draws a single profile.
 func alone(p *profile.Profile) *side {
 	return &side{profile: p, ranking: rank.New(p)}
 }
 
-// together returns the sides of a page that compares two profiles. names contains the units and
-// symbols of both; its references are the common numbers.
+// together returns the sides for a page that compares the profiles now and was. names contains the
+// units and symbols of both. Its references are the numbers that both sides share.
 func together(now, was *profile.Profile) (names *profile.Profile, first, second *side) {
 	names = profile.New()
 	first, second = alone(now), alone(was)
@@ -273,7 +277,8 @@ func (s *side) symbol(ref profile.SymbolRef) rank.Symbol {
 	return rank.Symbol{}
 }
 
-// function returns the function of a symbol, nil if the side has none.
+// function returns the function of a symbol. ref is the symbol's shared number. It returns nil if
+// the profile of the side does not have the function.
 func (s *side) function(ref profile.SymbolRef) *profile.Function {
 	if s != nil {
 		if own, ok := s.symbols.ownOf(ref); ok {

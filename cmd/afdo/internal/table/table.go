@@ -21,10 +21,10 @@ type Table struct {
 	hidden  []int // indexes of columns that are not written
 }
 
-// Row adds a line. It may have fewer cells than there are columns.
+// Row adds a row with the given cells. It may have fewer cells than there are columns.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Write writes the lines, each indented by some blanks.
+// Write writes the rows of the table as lines. Each line is indented by the given number of blanks.
 func (t *Table) Write(w io.Writer, indent int) error {
 	_, err := io.WriteString(w, t.Text(indent))
 	return err
@@ -57,7 +57,7 @@ func (t *Table) Text(indent int) string {
 	return text.String()
 }
 
-// widths returns how wide each column is.
+// widths returns the width of each column in characters.
 func (t *Table) widths() []int {
 	widths := make([]int, len(t.Columns))
 	for _, row := range t.rows {
@@ -96,7 +96,7 @@ type Count uint
 // String returns the number in decimal digits.
 func (c *Count) String() string { return strconv.FormatUint(uint64(*c), 10) }
 
-// Set takes a number.
+// Set parses the value of the flag.
 func (c *Count) Set(text string) error {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
@@ -106,10 +106,10 @@ func (c *Count) Set(text string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns what the help of a flag calls its value.
 func (c *Count) Type() string { return "N" }
 
-// Of returns how many of n rows are printed.
+// Of returns how many of n rows are printed: n if c is 0, and otherwise at most c.
 func (c Count) Of(n int) int {
 	if c == 0 || uint(n) < uint(c) {
 		return n
@@ -117,15 +117,16 @@ func (c Count) Of(n int) int {
 	return int(c)
 }
 
-// First returns the rows of a list that are printed, and how many are left out.
+// First returns the first most rows of a list, which are printed, and how many rows are left out.
+// If most is 0, it returns all rows.
 func First[T any](rows []T, most Count) (shown []T, leftOut int) {
 	n := most.Of(len(rows))
 	return rows[:n], len(rows) - n
 }
 
-// A List is a table of numbers in which each row ends with a label: the name of the function or
-// unit that the numbers belong to, and its place. Labels are made while the list is printed, since
-// all demangled names together may be too large for memory.
+// A List is a table of numbers in which each row ends with a label. The label is the name of the
+// function or unit to which the numbers belong, followed by where it is. Labels are made while the
+// list is printed, because all demangled names together may be too large for memory.
 type List struct {
 	Numbers Table  // its first row is a heading
 	Heading string // heading of the labels
@@ -133,9 +134,9 @@ type List struct {
 	LeftOut int    // number of rows that are not in the list; printed as a last line
 	Width   int    // maximum width of a line in characters, 0 for no limit
 
-	// About returns the label of a row; row 0 is the first one below the heading. A name may have
-	// several forms: the first one that fits is printed. The place is left out if there is no room
-	// for it beside the name.
+	// About returns the label of a row. Row 0 is the first one below the heading. name yields
+	// several forms of the name, and the first form that fits into the line is printed. place is
+	// left out if there is no room for it beside the name.
 	About func(row int) (name iter.Seq[string], place string)
 }
 
@@ -144,7 +145,7 @@ const (
 	leastAbout  = 20 // characters of a label that are printed even if the terminal is too narrow
 )
 
-// Named returns the label of a row, for [List.About], if the name has one form and no place.
+// Named returns the label of a row, for [List.About], with one form of a name and no place.
 func Named(name string) (iter.Seq[string], string) { return slices.Values([]string{name}), "" }
 
 // Write writes the list, each line indented by some blanks.
@@ -161,8 +162,8 @@ func (l *List) Write(w io.Writer, indent int) error {
 	return l.writeLeftOut(w, indent, without)
 }
 
-// fit returns Numbers without the columns for which the terminal has no room, and the headings of
-// the columns that it has left out.
+// fit returns the numbers of the list without the columns for which the terminal has no room.
+// without has the headings of these columns.
 func (l *List) fit(indent int) (numbers Table, without []string) {
 	numbers = l.Numbers
 	for _, column := range l.Spare {
@@ -175,8 +176,9 @@ func (l *List) fit(indent int) (numbers Table, without []string) {
 	return numbers, without
 }
 
-// about returns the label at the end of a row. The numbers before it take the given number of
-// columns. If the name has several forms, it is the first form that fits into the rest of the line.
+// about returns the label that is printed at the end of a row. taken is the width of the numbers
+// before it. If the label has several forms, about returns the first one that fits into the rest of
+// the line.
 func (l *List) about(row, taken int) string {
 	if row == 0 {
 		return l.Heading
@@ -220,7 +222,7 @@ func (l *List) writeLeftOut(w io.Writer, indent int, without []string) error {
 	return err
 }
 
-// A Part is a part of the output of a verb: a table with a heading.
+// A Part is a section of the output of a verb: a table with a heading.
 type Part struct {
 	Heading string
 	*Table

@@ -37,9 +37,9 @@ func (e *Env) CompleteSymbols(cmd *cobra.Command, args []string, begun string) (
 	return e.complete(args, begun, functionNames)
 }
 
-// complete returns the names that list yields and that begin with begun, the word at the cursor of
-// the shell. It passes list what modelOf returns for the profile args[0]. If the file cannot be
-// read, complete returns no names and prints nothing, because a message would end up in the command
+// complete returns the words with which a shell can complete the word begun. list yields all
+// candidates, from the profile at args[0]: it gets what modelOf returns. If the file cannot be
+// read, complete returns no words and prints nothing, because a message would end up in the command
 // line.
 func (e *Env) complete(args []string, begun string, list func(model any) iter.Seq2[string, error]) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || args[0] == cli.Stdio {
@@ -70,8 +70,8 @@ func (e *Env) complete(args []string, begun string, list func(model any) iter.Se
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// modelOf returns an [afdo.Reader] for a GCOV profile of any format, and what anyprof.Profile.Model
-// returns for others.
+// modelOf returns an [afdo.Reader] for a GCOV profile of any format. For other profiles, it returns
+// what anyprof.Profile.Model returns.
 func modelOf(f *input.File, k kind.Kind) (any, error) {
 	if _, ok := k.(*gcovkind.Kind); ok {
 		in, err := gcovkind.Open(f)
@@ -120,7 +120,7 @@ func namesInUnit(model any, path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) { yield("", afdo.ErrNotFound) }
 }
 
-// namesOfUnits iterates over the names of the functions that have samples in some units.
+// namesOfUnits iterates over the names of the functions with samples in the given units.
 func namesOfUnits(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 	return find.NamesOf(find.Symbols(units), func(s afdo.Symbol) string {
 		if !s.HasInfo() {
@@ -130,10 +130,12 @@ func namesOfUnits(units iter.Seq2[*afdo.Unit, error]) iter.Seq2[string, error] {
 	})
 }
 
-// Offerable reports whether completion can return a name to a shell. Completion prints each name on
-// a line. The shell loses blanks at the ends of a line, and takes the text after a tab as a
-// description. Control characters and invalid text would reach the terminal. A name that begins
-// with cobra's mark for remarks would be printed as a remark.
+// Offerable reports whether completion can offer a name to a shell. Completion prints each name on
+// a line. It cannot offer these names:
+//   - names with blanks at an end, which the shell loses,
+//   - names with a tab, after which the shell expects a description,
+//   - names with control characters or invalid text, which would reach the terminal,
+//   - names that begin like a remark of cobra, which would be printed as one.
 func Offerable(name string) bool {
 	return name != "" && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
 		!strings.ContainsFunc(name, unicode.IsControl) && !strings.HasPrefix(name, "_activeHelp_")

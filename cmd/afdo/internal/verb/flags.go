@@ -19,7 +19,7 @@ import (
 // flag is not given.
 type Share float64
 
-// String returns the percentage.
+// String returns the percentage as text, or "" if the flag is not given.
 func (s *Share) String() string {
 	if *s == 0 {
 		return ""
@@ -27,7 +27,7 @@ func (s *Share) String() string {
 	return strconv.FormatFloat(100*float64(*s), 'g', 6, 64) + "%"
 }
 
-// Set takes a percentage, such as 60% or 60.
+// Set parses a percentage, such as "60%" or "60".
 func (s *Share) Set(text string) error {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(percent > 0 && percent <= 100) {
@@ -37,7 +37,7 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns what the help of a flag calls its value.
 func (s *Share) Type() string { return "PERCENT" }
 
 // A Choice is one of the words that a flag accepts, with its meaning.
@@ -73,10 +73,10 @@ func (c *choiceFlag[T]) words() (words []string) {
 	return words
 }
 
-// String returns the word.
+// String returns the word that was chosen.
 func (c *choiceFlag[T]) String() string { return c.word }
 
-// Set takes a word.
+// Set chooses a word. It is an error if the flag does not accept the word.
 func (c *choiceFlag[T]) Set(word string) error {
 	i := slices.IndexFunc(c.choices, func(known Choice[T]) bool { return known.Word == word })
 	if i < 0 {
@@ -86,7 +86,7 @@ func (c *choiceFlag[T]) Set(word string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns what the help of a flag calls its value.
 func (c *choiceFlag[T]) Type() string { return "WORD" }
 
 // Words returns a choice for each word, whose meaning is the word itself.
@@ -118,7 +118,7 @@ func (e *Env) AddWholeFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&e.Whole, "verbose", "v", false, "print whole names in a terminal, too")
 }
 
-// Args returns a check that there is one argument for each of the names.
+// Args returns a check for cobra that a command line has one argument for each of the names.
 func Args(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -131,7 +131,8 @@ func Args(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// StdinOnce returns an error if more than one path is standard input.
+// StdinOnce returns an error if more than one of the paths means standard input, which can be read
+// only once.
 func StdinOnce(paths ...string) error {
 	if first := slices.Index(paths, cli.Stdio); first >= 0 && slices.Contains(paths[first+1:], cli.Stdio) {
 		return cli.Usagef("standard input can be read only once")

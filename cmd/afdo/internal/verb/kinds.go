@@ -29,7 +29,7 @@ func (e *Env) AddKindFlags(verb *cobra.Command) {
 	}
 }
 
-// OpenFile opens the file of a path and returns its kind.
+// OpenFile opens the file at a path. It returns the file and the kind of profile in it.
 func (e *Env) OpenFile(path string) (*input.File, kind.Kind, error) {
 	f, err := input.Open(e.In, path)
 	if err != nil {
@@ -45,15 +45,16 @@ func (e *Env) WithFile(path string, use func(*input.File, kind.Kind) error) erro
 	return e.with(f, err, use)
 }
 
-// WithParts is WithFile for verbs that read only parts of a file.
+// WithParts is [Env.WithFile] for verbs that read only parts of a file.
 func (e *Env) WithParts(path string, use func(*input.File, kind.Kind) error) error {
 	f, err := input.OpenParts(e.In, path)
 	return e.with(f, err, use)
 }
 
-// WithOverview is WithFile for verbs whose output the overview in an index contains. If the file is
-// on a server and has an overview, use gets the overview, and parts of the file are fetched on
-// demand. Otherwise use gets nil, and the file is fetched as a whole.
+// WithOverview is [Env.WithFile] for the verbs whose output can be computed from the overview in
+// the index of a file. If the file is on a server and has an overview, use gets the overview. The
+// parts of the file that use reads are then fetched on demand. Otherwise use gets nil, and the file
+// is fetched as a whole.
 func (e *Env) WithOverview(path string, use func(*input.File, kind.Kind, *gcovkind.Overview) error) error {
 	f, err := input.OpenParts(e.In, path)
 	return e.with(f, err, func(f *input.File, k kind.Kind) error {
@@ -68,8 +69,8 @@ func (e *Env) WithOverview(path string, use func(*input.File, kind.Kind, *gcovki
 	})
 }
 
-// with calls use with an opened file and closes the file. If err is not nil, the file could not be
-// opened.
+// with calls use with an opened file, and closes the file. err is the error of opening the file. If
+// it is not nil, with returns it.
 func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) error) error {
 	if err != nil {
 		return err
@@ -83,13 +84,13 @@ func (e *Env) WithGCOV(verb, path string, use func(*gcovkind.Input) error) error
 	return e.WithFile(path, e.asInput(verb, use))
 }
 
-// WithGCOVParts is WithGCOV for verbs that read only parts of a file.
+// WithGCOVParts is [Env.WithGCOV] for verbs that read only parts of a file.
 func (e *Env) WithGCOVParts(verb, path string, use func(*gcovkind.Input) error) error {
 	return e.WithParts(path, e.asInput(verb, use))
 }
 
-// asInput adapts use, which needs a GCOV profile, to a function for any kind. The function returns
-// an error for other kinds.
+// asInput converts a function for GCOV profiles to one for all kinds of profile. For other kinds,
+// the returned function returns an error that names verb.
 func (e *Env) asInput(verb string, use func(*gcovkind.Input) error) func(*input.File, kind.Kind) error {
 	return func(f *input.File, k kind.Kind) error {
 		if _, ok := k.(*gcovkind.Kind); !ok {
@@ -126,9 +127,10 @@ func Can[V any](k kind.Kind) bool {
 	return ok
 }
 
-// Dispatch runs a verb for a kind. If the kind implements V, the verb's interface, it calls own.
-// Otherwise, if the kind implements CanLoad and model is not nil, it calls model, which uses
-// package profile. It returns an error if neither applies.
+// Dispatch runs a verb for a profile of kind k. It calls own if the kind implements V, which is the
+// interface of the verb. Otherwise it calls model if the kind implements CanLoad and model is not
+// nil. model converts the profile to one of package profile. If neither applies, Dispatch returns
+// an error that names verb.
 func Dispatch[V kind.Kind](e *Env, verb string, k kind.Kind, own func(V) error, model func(kind.CanLoad) error) error {
 	if v, ok := k.(V); ok {
 		return own(v)
@@ -159,7 +161,8 @@ func ParseBuildCommand(argv []string, dir string) BuildCommand {
 	return BuildCommand{command.Parse(argv, dir), launched}
 }
 
-// Inputs finds the source files and headers that the command reads.
+// Inputs finds the source files and headers that the command reads. cache, which may be nil, has
+// results of earlier compiles.
 func (c *BuildCommand) Inputs(ctx context.Context, cache *store.Store) (*inputs.Inputs, error) {
 	compiler, err := toolchain.Find(ctx, c.Line, cache)
 	if err != nil {
@@ -168,8 +171,8 @@ func (c *BuildCommand) Inputs(ctx context.Context, cache *store.Store) (*inputs.
 	return inputs.Find(ctx, c.Line, compiler, cache)
 }
 
-// ReadDatabase returns the compiling commands of a compilation database, at least one, and the
-// folder that contains the database.
+// ReadDatabase returns those commands of a compilation database that compile. It is an error if
+// there are none. folder is the folder that contains the database.
 func ReadDatabase(path string) (commands []BuildCommand, folder string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

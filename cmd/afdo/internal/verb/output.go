@@ -50,8 +50,8 @@ func AddOutputFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output; compressed if its name ends with .zst`)
 }
 
-// Resolve determines the output format. It returns an error for an unsuitable output, before any
-// work is done.
+// Resolve determines the format of the output from the flags. It returns an error for an output
+// that does not suit the verb, before any work is done.
 func (o *Output) Resolve(e *Env) error {
 	format, k, ok := e.Kinds.Format(o.To.Name)
 	if !ok {
@@ -81,13 +81,13 @@ func (o *Output) Resolve(e *Env) error {
 	return nil
 }
 
-// errNoFormat returns the error for a command line that selects no format.
+// errNoFormat returns the error for a command line that does not say in which format to write.
 func errNoFormat() error {
 	return cli.Usagef("missing flag --to: the name of the output does not say the format")
 }
 
-// Suits returns an error for a profile of another kind than GCOV profiles if the command line
-// selects no format, because Usual is a format of GCOV profiles.
+// Suits returns an error if the command line selects no format and k is not the kind of GCOV
+// profiles, because the format that is used by default is one of GCOV profiles.
 func (o *Output) Suits(k kind.Kind) error {
 	if o.assumed && !IsGCOV(k) {
 		return errNoFormat()
@@ -117,7 +117,7 @@ func (f *FormatFlag) Set(name string) error {
 // Type returns the word that stands for the value of the flag in the help.
 func (f *FormatFlag) Type() string { return "FORMAT" }
 
-// WrittenFacts is the JSON report on a file that a verb has written.
+// WrittenFacts is the JSON report of a verb on the file that it has written.
 type WrittenFacts struct {
 	Output  string         `json:"output"`
 	Format  string         `json:"format,omitempty"`
@@ -137,7 +137,8 @@ func AddWrittenFlag(cmd *cobra.Command, json *bool) {
 	cmd.Flags().BoolVar(json, "json", false, "say what was written as JSON on standard output")
 }
 
-// TellWritten calls write and, if json is set, prints the facts about the written file.
+// TellWritten calls write, which writes the file at a path. If json is set, it then prints a report
+// on the file. facts adds to that report.
 func (e *Env) TellWritten(json bool, path string, write func() error, facts func(f *WrittenFacts)) error {
 	if !json {
 		return write()

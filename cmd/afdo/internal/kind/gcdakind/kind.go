@@ -28,7 +28,7 @@ type Kind struct{ notes NotesFlag }
 // Name returns "GCC counter file".
 func (k *Kind) Name() string { return "GCC counter file" }
 
-// Takes reports whether a format is that of .gcda files.
+// Takes reports whether f is the format of .gcda files.
 func (k *Kind) Takes(f anyprof.Format) bool { return f == anyprof.GCDA }
 
 // Formats returns the only format, gcda.
@@ -58,8 +58,9 @@ func (n *NotesFlag) AddTo(verb *cobra.Command) {
 // maxNotes limits the size of notes. Those of a unit with 100,000 lines have a few megabytes.
 const maxNotes = 1 << 30
 
-// Of returns the contents of the .gcno file for a .gcda file, or nil if none exists beside it or
-// that file belongs to another compile.
+// Of returns the contents of the .gcno file for a .gcda file: the one that --notes names or,
+// without --notes, the one in the same folder. It returns nil if there is no file in that folder,
+// or if f is of another format.
 func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
 	if f.Format() != anyprof.GCDA {
 		return nil, nil
@@ -97,7 +98,8 @@ func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
 	return c, notes, p.Size(), err
 }
 
-// Load converts counters to a sample profile. It needs the .gcno file.
+// Load converts the counters of a .gcda file to a sample profile. It needs the .gcno file of the
+// compile, which has the source lines.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	c, notes, size, err := k.load(f)
 	if err != nil {
@@ -115,7 +117,7 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	}}, nil
 }
 
-// Merge adds up files of the same compile.
+// Merge writes the sum of several .gcda files of the same compile.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	times, err := m.Times(k)
 	if err != nil {

@@ -36,7 +36,7 @@ type kindFacts struct {
 	NotZero  uint64 `json:"not_zero"`
 }
 
-// noteFacts describes the .gcno file of the compile.
+// noteFacts describes the .gcno file that belongs to a .gcda file.
 type noteFacts struct {
 	Functions  int `json:"functions"`
 	Blocks     int `json:"blocks"`

@@ -79,7 +79,8 @@ func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, err
 	return losses.String(), err
 }
 
-// EncodeFormat is [Kind.Encode], but returns the number of losses of each kind.
+// EncodeFormat writes a profile in the given format. It returns how many values of each kind the
+// format cannot store.
 func (k *Kind) EncodeFormat(w io.Writer, format anyprof.Format, p *profile.Profile) (gcov.Losses, error) {
 	old := gcov.WriteOptions{Version: 3, ByteOrder: binary.LittleEndian}
 	if k.BigEndian {
@@ -147,8 +148,8 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return nil
 }
 
-// FormatNamed returns the format of GCOV profiles with a name such as "v4c", or 0 if the name
-// belongs to another kind.
+// FormatNamed returns the format of GCOV profiles with a name such as "v4c". It returns 0 if the
+// name is that of another kind's format.
 func FormatNamed(name string) anyprof.Format {
 	for f := anyprof.V4; f.GCOV(); f++ {
 		if f.String() == name {
@@ -206,8 +207,9 @@ func open(f *input.File, trusts bool) (*Input, error) {
 	return in, err
 }
 
-// mayBeHidden reports whether a lookup may have missed something that the file contains: the reader
-// trusts an index, and the whole file is cheap to read instead.
+// mayBeHidden reports whether a lookup that found nothing should search the whole file. That is so
+// if the lookup has used an index, which may be incorrect, and the file is on this machine, where
+// it is cheap to read.
 func (in *Input) mayBeHidden() bool {
 	if !in.trusts || in.Remote() || !IsV4(in.Format) {
 		return false
@@ -267,8 +269,9 @@ func IndexOptionsOf(r *afdo.Reader) (*index.Options, error) {
 	return NewIndexOptions(p), nil
 }
 
-// NewIndexOptions returns the options of every index that this command writes. The fingerprints are
-// the keys that "afdo fingerprint" prints. They are computed when the first one is needed.
+// NewIndexOptions returns the options of every index that afdo writes, for the profile p. The
+// fingerprint of a unit is the key that "afdo fingerprint" prints. All fingerprints are computed
+// when the first one is needed.
 func NewIndexOptions(p *slice.Program) *index.Options {
 	keysOf := sync.OnceValues(func() (map[string]uint64, error) { return p.Fingerprints(slice.FingerprintTarget, 0) })
 	return &index.Options{
@@ -294,8 +297,8 @@ const (
 	freeSpelled    = 64 << 20
 )
 
-// spelled is the length of the names of all profiles so far, as far as it exceeds spelledPerByte
-// times the size of the file.
+// spelled is the length in bytes of the names in all profiles that were loaded. It counts only what
+// exceeds spelledPerByte bytes for each byte of the profile's file.
 var spelled atomic.Int64
 
 // countNames adds the names of a profile to spelled. size is the size of its file. It returns an

@@ -105,7 +105,8 @@ func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.Lookup
 	})
 }
 
-// textWriter returns the writer for the textual form: w, or a writer that demangles names for w.
+// textWriter returns a writer for profiles in the text format. It is w itself or, if the flags ask
+// for demangled names, a writer that demangles names and writes to w.
 func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	if l.Demangle {
 		return demangled.NewWriter(w)
@@ -113,8 +114,8 @@ func textWriter(l *kind.LookupOptions, w io.Writer) io.Writer {
 	return w
 }
 
-// search lists the units that have a symbol. If the symbol has no samples of its own, it also lists
-// the functions in which it is inlined.
+// search prints the units that have a symbol of the wanted name, with its samples. If the symbol
+// has no samples in a unit, search also prints the functions into which it was inlined.
 func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error {
 	if has, _ := hasBlock(r, indexfmt.Names); !has {
 		in.Keep() // all of the file is searched, which gives the error of a damaged index
@@ -178,7 +179,7 @@ func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	return find.Meant("symbol", typed, names)
 }
 
-// hasBlock reports whether the file has a usable index that contains a block of a kind.
+// hasBlock reports whether the file has a usable index with a block of the given kind.
 func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	x, err := v4.FileOf(r).Index()
 	if errors.Is(err, afdo.ErrNotFound) || errors.Is(err, afdo.ErrIndex) {
@@ -190,7 +191,7 @@ func hasBlock(r *afdo.Reader, kind indexfmt.Kind) (bool, error) {
 	return x.Has(kind), nil
 }
 
-// named returns all symbols of a program that have a name.
+// named returns all symbols of the given name in a file.
 func named(p *index.Program, name string) (symbols []afdo.Symbol, err error) {
 	for s, err := range p.Named(name) {
 		if err != nil {
@@ -209,15 +210,16 @@ func addMatch(t *table.Table, s afdo.Symbol, f *function) {
 	t.Row(human.Number(f.samples()), human.Number(f.HeadCount), human.Unit(s.Unit().Path()))
 }
 
-// An inlining lists functions into which a symbol without samples of its own was inlined.
+// An inlining is the result of inliners: functions into which some symbols were inlined.
 type inlining struct {
 	shown  []afdo.Symbol
 	others int // number of functions that are not shown
 }
 
-// inliners returns the functions into which those symbols were inlined that have no samples of
-// their own: at most number functions, or all if number is 0. Without an index this would need the
-// whole file, so inliners prints a hint instead.
+// inliners returns functions into which symbols were inlined. It looks only at those of the given
+// symbols that have no samples of their own. It returns at most number functions, or all if number
+// is 0. If the file has no index, finding the functions would need the whole file. Then inliners
+// prints a hint and returns none.
 func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols []afdo.Symbol, number table.Count) (f inlining, err error) {
 	var without []afdo.SymbolID
 	for _, s := range symbols {
@@ -240,7 +242,7 @@ func inliners(e *cli.Env, in *Input, r *afdo.Reader, p *index.Program, symbols [
 	return f, err
 }
 
-// writeInliners writes the list of functions into which a symbol was inlined.
+// writeInliners prints the functions into which a symbol was inlined, and how many more there are.
 func writeInliners(w io.Writer, f inlining, l *kind.LookupOptions) error {
 	if len(f.shown) == 0 {
 		return nil
@@ -263,8 +265,8 @@ func writeInliners(w io.Writer, f inlining, l *kind.LookupOptions) error {
 	return err
 }
 
-// A unitJSON writes a list of units with some or all of their symbols as JSON. Records have the
-// order of the file: records with the same location are not added up (format note 13).
+// A unitJSON writes units as JSON, with some or all of their symbols. Records are in the order of
+// the file. Several records with the same location are not added up (format note 13).
 type unitJSON struct {
 	*jsonstream.Writer
 	reader   *afdo.Reader
@@ -295,7 +297,7 @@ func (j *unitJSON) unit(u *afdo.Unit) error {
 	return nil
 }
 
-// only writes the unit of a symbol with this symbol alone.
+// only writes the unit of the symbol s, without its other symbols.
 func (j *unitJSON) only(s afdo.Symbol) error {
 	j.head(s.Unit())
 	if err := j.walker.symbol(s, j.symbol); err != nil {
@@ -319,7 +321,7 @@ func (j *unitJSON) foot() {
 	j.End()
 }
 
-// complete ends the list of units.
+// complete ends the JSON document.
 func (j *unitJSON) complete() error { return j.FinishList() }
 
 func (j *unitJSON) symbol(s afdo.Symbol, f *function) error {
@@ -388,7 +390,7 @@ func (j *unitJSON) locations(f *function) (samples uint64, err error) {
 	return samples, f.Err()
 }
 
-// enter begins the JSON object of an inlined body. l is the record of the inlined call.
+// enter begins the JSON object of an inlined function. l is the record of the inlined call.
 func (j *unitJSON) enter(l *afdo.Location) error {
 	j.Object("inlined")
 	if err := j.callee(l.Callee); err != nil {
@@ -398,7 +400,7 @@ func (j *unitJSON) enter(l *afdo.Location) error {
 	return nil
 }
 
-// leave ends the JSON of an inlined body and of the location where it is inlined.
+// leave ends the JSON of an inlined function and of the location at which it is inlined.
 func (j *unitJSON) leave() {
 	j.End()
 	j.End()
@@ -419,7 +421,8 @@ func (j *unitJSON) targets(f *function) error {
 	return nil
 }
 
-// callee writes the JSON members that identify the symbol that is called or inlined, with its unit.
+// callee writes the JSON members that identify a function that is called or inlined: its name and
+// its unit. id is its symbol ID.
 func (j *unitJSON) callee(id afdo.SymbolID) error {
 	s, ok := j.callees[id]
 	if !ok {

@@ -18,8 +18,8 @@ import (
 // docs/reference/extensions.md. It changes whenever the contents of an overview do.
 const OverviewScheme = "afdo overview 1"
 
-// An Overview has the figures of a whole file that the verbs show, units and top print. It is
-// stored in the index of the file, so that these verbs need not fetch a whole file from a server.
+// An Overview contains the figures of a whole file that the verbs show, units and top print. The
+// index of the file stores them, so that these verbs need not fetch the whole file from a server.
 type Overview struct {
 	reader *afdo.Reader // reader of the file that contains the overview
 	tally  *tally       // numbers of sections and records, without the index section
@@ -38,7 +38,8 @@ type unitTotals struct{ symbols, functions, samples uint64 }
 // maxHottest is how many functions an overview lists: twice as many as top prints by default.
 const maxHottest = 50
 
-// NewOverview returns the overview of a file, encoded for an index. It reads the whole file.
+// NewOverview computes the overview of a file and returns it in its encoding for an index. It reads
+// the whole file.
 func NewOverview(r *afdo.Reader) ([]byte, error) {
 	m := overviewMaker{o: Overview{tally: new(tally)}, reader: r, walker: newWalker(r)}
 	if err := m.sections(); err != nil {
@@ -54,7 +55,7 @@ func NewOverview(r *afdo.Reader) ([]byte, error) {
 	return m.encode(), nil
 }
 
-// An overviewMaker computes the Overview of a file.
+// An overviewMaker computes the [Overview] of a file.
 type overviewMaker struct {
 	o       Overview
 	reader  *afdo.Reader
@@ -67,11 +68,11 @@ type overviewMaker struct {
 	ranking *rank.Tally
 }
 
-// idsPerByte limits the memory for symbol IDs with gaps: there is at most one ID for some bytes of
-// the file.
+// idsPerByte limits the memory for a table by symbol ID, because the IDs of a file may have large
+// gaps. The table has at most one entry for this many bytes of the file.
 const idsPerByte = 4
 
-// addID records which symbol has an ID.
+// addID records that the symbol with the given ID in the file is s in the overview's profile.
 func (m *overviewMaker) addID(id afdo.SymbolID, s profile.SymbolRef) {
 	m.ids++
 	if int64(id) >= m.reader.Size()/idsPerByte {
@@ -84,8 +85,9 @@ func (m *overviewMaker) addID(id afdo.SymbolID, s profile.SymbolRef) {
 	m.dense[id] = s + 1
 }
 
-// ref returns the symbol with an ID. If there is none, ref sets missing, because the verb top fails
-// for such a file, and returns any symbol.
+// ref returns the symbol with the given ID. If there is none, it returns any symbol and sets
+// m.missing. The file then gets no list of the hottest functions, because the verb top fails for
+// such a file.
 func (m *overviewMaker) ref(id afdo.SymbolID) profile.SymbolRef {
 	s := profile.SymbolRef(0)
 	if int64(id) < int64(len(m.dense)) {
@@ -100,7 +102,7 @@ func (m *overviewMaker) ref(id afdo.SymbolID) profile.SymbolRef {
 	return s - 1
 }
 
-// sections counts the sections of the file, without the index.
+// sections counts the sections of the file and their bytes. It does not count the index.
 func (m *overviewMaker) sections() error {
 	t := m.o.tally
 	if err := t.addSections(m.reader); err != nil {
@@ -123,7 +125,8 @@ func (m *overviewMaker) sections() error {
 	return nil
 }
 
-// symbols adds all symbols to the profile, because records of any unit may refer to any symbol.
+// symbols adds all symbols of the file to the overview's profile. It comes before functions,
+// because records of any unit may refer to any symbol.
 func (m *overviewMaker) symbols() error {
 	m.profile = profile.New()
 	m.sparse = make(map[afdo.SymbolID]profile.SymbolRef)
@@ -143,7 +146,7 @@ func (m *overviewMaker) symbols() error {
 	return nil
 }
 
-// functions adds up the counts of all functions, by unit and by symbol.
+// functions adds up the counts of all functions of the file, by unit and by symbol.
 func (m *overviewMaker) functions() error {
 	for u, err := range m.reader.Units() {
 		if err != nil {
@@ -167,7 +170,7 @@ func (m *overviewMaker) functions() error {
 	return nil
 }
 
-// function adds up the counts of one function, and returns their sum.
+// function adds the counts of the function f of symbol s to the overview, and returns their sum.
 func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	m.o.tally.functions++
 	m.ranking.Begin(m.ref(s.ID()))
@@ -190,7 +193,7 @@ func (m *overviewMaker) function(s afdo.Symbol, f *function) (samples uint64) {
 	return samples
 }
 
-// Bits of a number in an overview that records which of these extensions the file contains.
+// Bits of a number in an encoded overview. They say which extensions of the format the file has.
 const (
 	hasSources  = 1
 	hasEvidence = 2
@@ -258,8 +261,8 @@ func (t *tally) encode(e *wire.Encoder) {
 	e.Uint32(uint32(t.depth))
 }
 
-// OverviewOf returns the overview in the index of a file on a server. It returns nil if there is
-// none that can be used; then the whole file has to be read.
+// OverviewOf returns the overview from the index of a file on a server. It returns nil if the index
+// has no usable overview, or the file is not on a server. The caller then reads the whole file.
 func OverviewOf(f *input.File) *Overview {
 	if !f.Remote() || f.Packed() || !IsV4(f.Format()) {
 		return nil // a compressed file can be opened only once
@@ -284,8 +287,9 @@ func OverviewOf(f *input.File) *Overview {
 	return o
 }
 
-// fits reports whether the overview agrees with the number of units and the size of the file that
-// contains it. If so, it adds the sizes of the index and the header to the tally.
+// fits reports whether the overview can belong to the file that contains it, by the number of units
+// and the size of the file. If so, it adds the sizes of the index and of the header, which the
+// stored overview does not contain.
 func (o *Overview) fits(r *afdo.Reader) bool {
 	units, err := r.NumUnits()
 	if err != nil || units != len(o.units) {
@@ -309,7 +313,7 @@ func (o *Overview) fits(r *afdo.Reader) bool {
 	return o.tally.header > 0
 }
 
-// decodeOverview decodes an overview. It returns nil if it is malformed.
+// decodeOverview decodes an overview from an index. It returns nil if the data is malformed.
 func decodeOverview(data []byte) *Overview {
 	f := &wire.Fields{Data: data, Compact: true}
 	o := &Overview{tally: new(tally), Hottest: profile.New(), Ranking: new(rank.Ranking)}
@@ -360,7 +364,7 @@ func (t *tally) decode(f *wire.Fields) {
 	t.unknown, t.targets, t.depth = f.Uint64(), f.Uint64(), int(f.Uint32())
 }
 
-// Units returns the units of the file.
+// Units returns the facts about each unit of the file, as the verb units prints them.
 func (o *Overview) Units() ([]UnitFacts, error) {
 	var units []UnitFacts
 	for u, err := range o.reader.Units() {
@@ -374,14 +378,15 @@ func (o *Overview) Units() ([]UnitFacts, error) {
 	return units, nil
 }
 
-// Lists reports whether the overview contains the first n functions that the verb top lists, or all
-// functions if n is 0.
+// Lists reports whether the overview contains the n functions that "afdo top" lists first. If n is
+// 0, it must contain all functions with samples.
 func (o *Overview) Lists(n uint) bool {
 	have := uint64(len(o.Ranking.Symbols))
 	return o.Sampled > 0 && (have == o.Sampled || n > 0 && uint64(n) <= have)
 }
 
-// A tally counts the sections, gaps and records of a version 4 file.
+// A tally contains the numbers that the verb show prints about a version 4 file: of sections, of
+// gaps between them, and of records.
 type tally struct {
 	header   int64 // bytes before the first section: header and section table
 	gaps     extentTally
@@ -407,7 +412,7 @@ type sectionTally struct {
 	compact uint64 // number of sections in compact encoding
 }
 
-// takeTally counts the sections and records of a whole file.
+// takeTally counts the sections and records of a file. It reads the whole file.
 func takeTally(r *afdo.Reader) (*tally, error) {
 	t, err := tallySections(r)
 	if err != nil {
@@ -422,7 +427,8 @@ func takeTally(r *afdo.Reader) (*tally, error) {
 	return t, err
 }
 
-// tallySections counts the sections of a file, and finds out which of its extensions can be read.
+// tallySections counts the sections of a file, and finds out whether its sections of extensions can
+// be read. It does not count records.
 func tallySections(r *afdo.Reader) (*tally, error) {
 	t := new(tally)
 	_, err := index.Read(r)
@@ -487,8 +493,8 @@ func (t *tally) addLocation(l *afdo.Location, depth int) {
 	}
 }
 
-// losses counts the parts of a version 4 file that are not defined by the RFC, which no conversion
-// keeps (RFC 6.3).
+// losses counts the sections and records of a version 4 file whose types neither the RFC nor an
+// extension defines. A conversion drops them (RFC 6.3).
 func (in *Input) losses() ([]kind.Loss, error) {
 	take := takeTally
 	if in.counted {

@@ -38,7 +38,8 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	})
 }
 
-// Show prints the same as Kind.Show, from the overview of a file on a server.
+// Show prints the same as [Kind.Show] for a file on a server. It takes the figures from the
+// overview in the file's index.
 func (v *Overview) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	in, err := Open(f)
 	if err != nil {
@@ -47,8 +48,8 @@ func (v *Overview) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	return in.show(e, in.reader, asJSON, func() (*tally, error) { return v.tally, nil })
 }
 
-// show prints the facts about a version 4 file, as text or JSON. take returns the numbers of its
-// sections and records.
+// show prints the facts about a version 4 file, as text or JSON. It calls take for the numbers of
+// the file's sections and records.
 func (in *Input) show(e *cli.Env, r *afdo.Reader, asJSON bool, take func() (*tally, error)) error {
 	summary, err := r.Summary()
 	if err != nil {
@@ -88,7 +89,8 @@ type ShowFacts struct {
 	Sources   *SourcesFacts     `json:"sources,omitempty"`
 }
 
-// SizeFacts is the total size of the parts of one kind in a v4 file.
+// SizeFacts is the total size of all sections of one kind in a version 4 file, such as those with
+// samples.
 type SizeFacts struct {
 	Kind    string  `json:"kind"`           // a section type, "header" or "gap"
 	Type    *uint8  `json:"type,omitempty"` // number of the section type
@@ -132,7 +134,8 @@ func newShowFacts(in *Input, r *afdo.Reader, s *afdo.Summary, t *tally) *ShowFac
 	return f
 }
 
-// sizes returns how many bytes of a file of the given size belong to each kind of part.
+// sizes returns how many bytes of a file the sections of each kind take. size is the size of the
+// file.
 func (t *tally) sizes(size int64) []SizeFacts {
 	share := func(bytes int64) float64 { return float64(bytes) / float64(size) }
 	list := []SizeFacts{{Kind: "header", Known: true, Count: 1, Bytes: t.header, Share: share(t.header)}}
@@ -167,7 +170,8 @@ func (f *ShowFacts) print(w io.Writer) error {
 	)
 }
 
-// head returns the table about the file itself, whatever its format.
+// head returns the table with the facts that every format has, such as the name and the size of the
+// file.
 func (f *ShowFacts) head() *table.Table {
 	t := &table.Table{Columns: "ll"}
 	t.Row("File", human.Name(f.File))
@@ -198,7 +202,7 @@ func (f *ShowFacts) sectionTable() *table.Table {
 	return t
 }
 
-// encoding returns the encoding of the parts in words: compact, normal or both.
+// encoding returns the encoding of the sections of this kind in words: compact, normal or both.
 func (s *SizeFacts) encoding(compactHeader bool) string {
 	switch {
 	case s.Kind == "gap":
@@ -298,8 +302,8 @@ func (f *IndexFacts) table() *table.Table {
 	return t
 }
 
-// SourcesFacts describes the section with hashes of source lines. With these, counts can be moved
-// to the right lines after edits.
+// SourcesFacts describes the section of a file with hashes of source lines. With these hashes,
+// counts can be moved to the right lines after the source was edited.
 type SourcesFacts struct {
 	Problem   string `json:"problem,omitempty"` // why it is not used; nothing else is known then
 	Functions int    `json:"functions"`         // functions with hashes of their source lines

@@ -48,7 +48,8 @@ func newUnitFacts(path string) UnitFacts {
 	return UnitFacts{Unit: path, UnitBase64: jsonstream.Base64(path)}
 }
 
-// unitsOf reads the facts about all units, in the order of the file.
+// unitsOf reads a file unit by unit, and returns the facts about each unit in the order of the
+// file.
 func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 	units := []UnitFacts{}
 	w := newWalker(r)
@@ -119,8 +120,8 @@ func WithoutUnits(p *profile.Profile) (*profile.Profile, error) {
 	return gcov.ParseBytes(file.Bytes())
 }
 
-// A walker visits the functions of a file. It stops with an error when the budget of the file is
-// used up.
+// A walker visits the units, symbols and functions of a version 4 file. It stops with an error if
+// decoding would take far more than a file of this size needs.
 type walker struct {
 	cursor  afdo.Cursor
 	budget  *budget.Budget
@@ -144,7 +145,8 @@ func (w *walker) units(r *afdo.Reader, visit func(*afdo.Unit) error) error {
 	return w.budget.End(r)
 }
 
-// symbols calls visit for each symbol of a unit, with its samples if it has any.
+// symbols calls visit for each symbol of a unit. visit gets the samples of the symbol, or nil if it
+// has none.
 func (w *walker) symbols(u *afdo.Unit, visit func(afdo.Symbol, *function) error) error {
 	if err := u.Load(); err != nil {
 		return err
@@ -163,7 +165,7 @@ func (w *walker) symbols(u *afdo.Unit, visit func(afdo.Symbol, *function) error)
 	return nil
 }
 
-// symbol calls visit for one symbol.
+// symbol calls visit for the symbol s. visit gets the samples of the symbol, or nil if it has none.
 func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error) error {
 	if !s.HasInfo() {
 		return visit(s, nil)
@@ -185,14 +187,15 @@ func (w *walker) symbol(s afdo.Symbol, visit func(afdo.Symbol, *function) error)
 	return w.cursor.Err()
 }
 
-// A function is the symbol info of a symbol, and a cursor before its first record. It is valid
-// during the visit only.
+// A function contains the samples of a symbol, with a cursor before its first record. It is valid
+// only during the call of visit that gets it.
 type function struct {
 	afdo.Info
 	*afdo.Cursor
 }
 
-// samples returns the saturating sum of the counts of a function and of all that is inlined in it.
+// samples returns the sum of all counts of a function, including those of functions inlined in it.
+// The sum saturates.
 func (f *function) samples() uint64 {
 	var sum uint64
 	for f.Next() {
@@ -201,8 +204,8 @@ func (f *function) samples() uint64 {
 	return sum
 }
 
-// boundedWriter fails when the output is larger than any real file could produce. A small file can
-// produce more if its names share bytes a thousandfold.
+// A boundedWriter fails if the output gets larger than that of any real file. A small file that was
+// made for this purpose can produce more, because its names can share bytes a thousand times.
 type boundedWriter struct {
 	w    io.Writer
 	left int64

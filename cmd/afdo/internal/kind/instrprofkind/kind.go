@@ -86,8 +86,9 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// correlation returns the functions of the program that --binary names, which a correlated raw file
-// needs because it lacks their names. It returns nil without --binary.
+// correlation returns the functions of the program that --binary names. A raw file of a program
+// that was built with correlation does not have these functions' names. Without --binary,
+// correlation returns nil.
 func (k *Kind) correlation() (*instrprof.Correlation, error) {
 	path := k.binary.Path()
 	if path == "" {
@@ -96,7 +97,7 @@ func (k *Kind) correlation() (*instrprof.Correlation, error) {
 	return instrprof.OpenCorrelation(path)
 }
 
-// hint adds to an error the flag that avoids it.
+// hint adds to an error the flag of afdo with which the user can avoid it.
 func hint(err error) error {
 	if errors.Is(err, instrprof.ErrCorrelated) {
 		return fmt.Errorf("%w: give the program that wrote it with --binary", err)
@@ -104,14 +105,14 @@ func hint(err error) error {
 	return err
 }
 
-// A loaded is a whole profile in memory.
+// A loaded is a whole instrumentation profile in memory, with the file that it comes from.
 type loaded struct {
 	*instrprof.Profile
 	file *anyprof.Profile // the file that it was read from
 }
 
-// load reads a whole file, and prints which records were dropped because their counters do not
-// match the function.
+// load reads a whole file into memory. It drops records that do not match an earlier record of the
+// same function, and prints a warning about them.
 func (k *Kind) load(e *cli.Env, f *input.File) (*loaded, error) {
 	var dropped mismatches
 	p, err := k.read(f, dropped.add)
@@ -119,7 +120,8 @@ func (k *Kind) load(e *cli.Env, f *input.File) (*loaded, error) {
 	return p, hint(err)
 }
 
-// read is like load, but calls drop for records that are dropped.
+// read reads a whole file into memory, as load does. For each dropped record, it calls drop with
+// the reason.
 func (k *Kind) read(f *input.File, drop func(error)) (*loaded, error) {
 	p, err := f.Profile(anyprof.DropMismatches(drop))
 	if err != nil {
@@ -173,7 +175,8 @@ func openIndexed(f *input.File) (*instrprof.Reader, error) {
 	return p.Model().(*instrprof.Reader), nil
 }
 
-// write writes a profile, and the sum of the memory profiles if the format can store that.
+// write writes an instrumentation profile. If the format can store memory profiles, the file also
+// gets memory, the sum of the inputs' memory profiles.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *memorySections) error {
 	if k.sparse {
 		p.Sparse()
@@ -214,7 +217,8 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *instrprof.Profile, memory *
 	return nil
 }
 
-// tellLoss prints how many parts of a profile a format could not store, unless there are none.
+// tellLoss prints a warning that a format could not store n values. what names the values, such as
+// "binary IDs". If n is 0, it prints nothing.
 func tellLoss(e *cli.Env, format, what string, n int) {
 	if n > 0 {
 		e.Warnf("%s does not store everything: %s that were left out: %d", format, what, n)

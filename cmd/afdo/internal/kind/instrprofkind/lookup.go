@@ -18,9 +18,9 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Lookup prints the records of a function, or only the one with the hash of --hash, as text or
-// JSON. In an indexed file, it reads one bucket of the hash table for the function, and one for
-// each function that it calls through pointers.
+// Lookup prints the records of a function as text or JSON. With --hash, it prints only the record
+// with that hash. In an indexed file, it reads one bucket of the hash table for the function, and
+// one for each function that it calls through pointers.
 func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.HasUnit || !o.HasSymbol {
 		return cli.Usagef("an instrumentation profile has no units: use --symbol")
@@ -102,7 +102,8 @@ func findIndexed(f *input.File, symbol string) (*found, error) {
 	}}, nil
 }
 
-// findInModel finds the records of a function in a raw file or a text, which it reads as a whole.
+// findInModel finds the records of a function in a raw file or in a text file. It reads the whole
+// file. symbol is the name that the user has given.
 func (k *Kind) findInModel(e *cli.Env, f *input.File, symbol string) (*found, error) {
 	p, err := k.load(e, f)
 	if err != nil {
@@ -142,8 +143,8 @@ type RecordFacts struct {
 	Values   map[string][][]ValueFact `json:"values,omitempty"` // for each value kind, the values at each profiled place in the function
 }
 
-// pseudo are the names of pseudo counts. A pseudo count marks a function as hot or warm in place of
-// counters.
+// pseudo are the names of pseudo counts in the output. A function with a pseudo count has no
+// counters: the count only says that the function is hot or warm.
 var pseudo = map[uint64]string{instrprof.PseudoHot: "hot", instrprof.PseudoWarm: "warm"}
 
 // ValueFact is a value that was seen at a profiled place of a function, such as the target of an

@@ -46,7 +46,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return nil
 }
 
-// A merging is a merge with those inputs that can be opened.
+// A merging is the state of a merge of instrumentation profiles. It has the inputs that could be
+// opened.
 type merging struct {
 	*kind.Merge
 	k      *Kind
@@ -55,7 +56,7 @@ type merging struct {
 	memory memorySections
 }
 
-// A mergeInput is an input that the merge opens more than once.
+// A mergeInput is an input of a merge, and how the merge can open it several times.
 type mergeInput struct {
 	instrprof.Input
 	number  int // index of the input among all inputs of the command line
@@ -64,7 +65,8 @@ type mergeInput struct {
 	local   string // the file that is opened again: the input itself, or a copy
 }
 
-// gather opens each input once to find out how it can be opened again.
+// gather opens each input once, to check it and to find out how it can be opened again. It leaves
+// out inputs that cannot be opened, if the flags allow that.
 func (g *merging) gather() error {
 	times, err := g.Times(g.k)
 	if err != nil {
@@ -82,8 +84,9 @@ func (g *merging) gather() error {
 	return nil
 }
 
-// open finds out how an input can be opened again. With --keep-going it also reads the input's
-// MemProf section, to reject a bad input before anything is added.
+// open checks an input and finds out how it can be opened again. It copies an input that can be
+// read only once, such as a pipe. With --keep-going it also reads the input's MemProf section. So a
+// damaged input is left out before any of it is added to the sum.
 func (g *merging) open(in *mergeInput) error {
 	f, err := g.Open(in.number)
 	if err != nil {
@@ -110,8 +113,8 @@ func (g *merging) open(in *mergeInput) error {
 	return in.withProfile(func(p *anyprof.Profile) error { return new(memorySections).add(p, in.Weight) })
 }
 
-// copyOf decompresses an input that can be read only once, or is on a server, into a file of its
-// own.
+// copyOf copies an input that can be read only once, or is on a server, to a temporary file, and
+// returns the path of that file. The copy is decompressed. number is the index of the input.
 func (g *merging) copyOf(f *input.File, number int) (path string, err error) {
 	if g.copies == "" {
 		if g.copies, err = os.MkdirTemp("", "afdo-merge-*"); err != nil {
@@ -151,7 +154,8 @@ func (in *mergeInput) withProfile(use func(p *anyprof.Profile) error) error {
 	return input.Wrap(in.Path, err)
 }
 
-// sum adds the inputs up.
+// sum returns the sum of all inputs' instrumentation profiles, and the records that were dropped
+// because they did not match. It also adds up the memory profiles in g.memory.
 func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
 	c, err := g.k.correlation()
 	if err != nil {
@@ -181,7 +185,9 @@ func (g *merging) sum() (*instrprof.Profile, []instrprof.Mismatch, error) {
 	return p, dropped, err
 }
 
-// counts returns the sum of the counters that were kept, and of those in records that were dropped.
+// counts returns how much a merge has lost. kept is the sum of the counters of the merged profile
+// p, and dropped is the sum of the counters in dropped records. If no record was dropped, both are
+// 0.
 func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) (kept, dropped uint64) {
 	for _, d := range mismatches {
 		dropped = saturating.Add(dropped, d.Lost)
@@ -192,7 +198,7 @@ func (g *merging) counts(p *instrprof.Profile, mismatches []instrprof.Mismatch) 
 	return saturating.Add(p.Summary().TotalCount, p.CSSummary().TotalCount), dropped
 }
 
-// tell prints the number of dropped records of each file.
+// tell prints a warning for each input of which records were dropped.
 func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 	byFile := make([]mismatches, len(g.inputs))
 	for _, d := range dropped {
@@ -206,7 +212,7 @@ func (g *merging) tell(e *cli.Env, dropped []instrprof.Mismatch) {
 // closer adapts an input.File, whose Close returns nothing, to io.Closer.
 type closer struct{ *input.File }
 
-// Close closes the file.
+// Close closes the file and returns nil.
 func (c closer) Close() error {
 	c.File.Close()
 	return nil
@@ -218,7 +224,8 @@ type memorySections struct {
 	sum memprof.Profile
 }
 
-// add adds the MemProf section of a file, multiplied by times, if the file has one.
+// add adds the MemProf section of a file to the sum, multiplied by times. A file without that
+// section is ignored.
 func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 	r, ok := p.Model().(*instrprof.Reader)
 	if !ok {
@@ -237,8 +244,8 @@ func (m *memorySections) add(p *anyprof.Profile, times uint64) error {
 
 var errTrim = errors.New("instrumentation profiles cannot be trimmed")
 
-// gcPercent limits how far the heap may grow, in percent. A profile is large but has few pointers,
-// so frequent collections cost almost nothing.
+// gcPercent limits how far the heap may grow between garbage collections, in percent. A profile is
+// large but has few pointers, so frequent collections cost almost nothing.
 const gcPercent = 20
 
 // Convert converts between the formats of instrumentation profiles.

@@ -70,7 +70,7 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	if facts.Format == formatIndexed {
 		err = facts.indexed(f)
 	} else {
-		err = facts.other(k, e, f)
+		err = facts.unindexed(k, e, f)
 	}
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (k *Kind) Show(e *cli.Env, f *input.File, asJSON bool) error {
 	return output.Facts(e.Out, asJSON, facts, facts.print)
 }
 
-// indexed sets the facts about an indexed file. It uses the summaries in the file, unless they are
-// missing or do not include all functions, and counts everything else.
+// indexed sets the facts about an indexed file. It uses the summaries in the file. If they are
+// missing or do not include all functions, it computes them from the counters.
 func (s *ShowFacts) indexed(f *input.File) error {
 	r, err := openIndexed(f)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *ShowFacts) indexed(f *input.File) error {
 	ids, idsErr := r.BinaryIDs()
 	names, namesErr := r.VTableNames()
 	traces, tracesErr := r.Traces()
-	s.addRest(ids, names, traces)
+	s.addFileFacts(ids, names, traces)
 	memprof, _, err := r.MemProf()
 	s.MemProf = len(memprof)
 	if errors.Is(err, fault.ErrNotFound) {
@@ -116,9 +116,8 @@ func (s *ShowFacts) indexed(f *input.File) error {
 	return errors.Join(idsErr, namesErr, tracesErr, err)
 }
 
-// other sets the facts about a file that is not indexed: a raw file or a text. It reads all of the
-// file.
-func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
+// unindexed sets the facts about a raw file or a text file. It reads the whole file.
+func (s *ShowFacts) unindexed(k *Kind, e *cli.Env, f *input.File) error {
 	p, err := k.load(e, f)
 	if err != nil {
 		return err
@@ -135,7 +134,7 @@ func (s *ShowFacts) other(k *Kind, e *cli.Env, f *input.File) error {
 	for rec := range p.Records() {
 		s.records.add(rec)
 	}
-	s.addRest(p.BinaryIDs, p.VTableNames, p.Traces)
+	s.addFileFacts(p.BinaryIDs, p.VTableNames, p.Traces)
 	return nil
 }
 
@@ -146,9 +145,9 @@ func (s *ShowFacts) setFlags(flags instrprof.Flags) {
 	}
 }
 
-// addRest adds the facts about the parts of a profile that do not belong to one function: binary
-// IDs, names of virtual tables, and traces.
-func (s *ShowFacts) addRest(ids []instrprof.BinaryID, vtables []string, traces instrprof.Traces) {
+// addFileFacts adds the facts that do not belong to one function: binary IDs, names of virtual
+// tables, and temporal traces. It also copies the numbers of records and values that were counted.
+func (s *ShowFacts) addFileFacts(ids []instrprof.BinaryID, vtables []string, traces instrprof.Traces) {
 	for _, id := range ids {
 		s.BinaryIDs = append(s.BinaryIDs, fmt.Sprintf("%x", []byte(id)))
 	}
@@ -160,7 +159,8 @@ func (s *ShowFacts) addRest(ids []instrprof.BinaryID, vtables []string, traces i
 	}
 }
 
-// recordCount counts records, the bytes of their bitmaps, and their values.
+// recordCount counts the records of a profile, the bytes of their bitmaps, and their profiled
+// values.
 type recordCount struct {
 	n, bitmap int
 	values    [3]ValueFacts
@@ -280,7 +280,7 @@ type OverlapFacts struct {
 	Sums    [2]float64 `json:"sums"`
 }
 
-// DeltaFacts describes a record that differs between the profiles, or that only one of them has.
+// DeltaFacts describes a record that differs between two profiles, or that only one of them has.
 type DeltaFacts struct {
 	Name      string      `json:"name"`
 	Demangled string      `json:"demangled,omitempty"`
@@ -288,7 +288,8 @@ type DeltaFacts struct {
 	Sums      [2]*float64 `json:"sums"` // sums of the counters in each profile; null if it lacks the record
 }
 
-// Diff prints how much two profiles overlap and what differs most.
+// Diff prints how much two instrumentation profiles overlap, and which records differ most. differ
+// reports whether any record differs.
 func (k *Kind) Diff(e *cli.Env, files [2]*input.File, o *kind.DiffOptions) (differ bool, err error) {
 	if o.ByUnit {
 		return false, cli.Usagef("an instrumentation profile has no units")

@@ -118,7 +118,8 @@ func (t *TopFacts) print(w io.Writer) error {
 	return l.Write(w, 0)
 }
 
-// Drawing returns a sample profile for the verb report in which counters take the place of samples.
+// Drawing converts an instrumentation profile to a sample profile, so that the verb report can draw
+// it. Counters take the place of samples.
 func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 	p, err := k.load(e, f)
 	if err != nil {

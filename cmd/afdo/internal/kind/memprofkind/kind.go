@@ -92,7 +92,7 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// indexed returns the version of indexed files to write, 0 for the newest.
+// indexed returns the version of the indexed file to write, from the flags. 0 means the newest.
 func (k *Kind) indexed() uint32 {
 	if k.flags == nil || k.flags.Lookup(kind.IndexedVersionFlag) == nil {
 		return 0 // of a verb that has no instrumentation profiles
@@ -142,7 +142,8 @@ func writeYAML(e *cli.Env, out kind.Output, src memprof.Source) error {
 	return output.Write(e.Out, out.Path, func(w io.Writer) error { return memprof.WriteYAML(w, src) })
 }
 
-// write writes a profile, and prints what the version of the MemProf section cannot store.
+// write writes a memory profile. It prints what the version of the MemProf section cannot store.
+// ids has the build IDs of the binaries in the profile.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []instrprof.BinaryID) error {
 	if out.Format.Name == formatYAML {
 		return writeYAML(e, out, p)
@@ -202,8 +203,8 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return k.write(e, m.Out, sum, ids)
 }
 
-// mergeable returns the profile of an input of a merge. With --keep-going it reads the whole file
-// first, so that no part of a bad input is added.
+// mergeable returns the profile in an input file of a merge. With --keep-going it reads the whole
+// file first. So a damaged file is left out before any of it is added to the sum.
 func (k *Kind) mergeable(e *cli.Env, m *kind.Merge, l *loaded) (memprof.Source, error) {
 	src, _, err := k.source(e, l)
 	if err != nil || !m.KeepGoing {
@@ -221,7 +222,7 @@ func isEmpty(src memprof.Source) bool {
 	return true
 }
 
-// A loaded is an opened file in one of the three formats.
+// A loaded is an opened memory profile: an indexed file, a raw file or a YAML file.
 type loaded struct {
 	format string // "memprof", "raw" or "yaml"
 	size   int64
@@ -233,7 +234,7 @@ type loaded struct {
 	functions int // number of functions with counters in the same indexed file
 }
 
-// load opens a file of any of the formats.
+// load opens a memory profile in any of the formats.
 func load(f *input.File) (*loaded, error) {
 	p, err := f.Profile()
 	if err != nil {
@@ -257,8 +258,9 @@ func load(f *input.File) (*loaded, error) {
 	return l, err
 }
 
-// source returns the profile in a file, and the names of its functions by GUID if they are known.
-// It finds the functions of a raw profile's addresses in the program that --binary names.
+// source returns the profile in a file. It also returns the names of its functions by GUID, or nil
+// if they are not known. In a raw profile, it finds the functions of addresses with the debug info
+// of the program that --binary names.
 func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string, error) {
 	switch {
 	case l.reader != nil:
@@ -291,8 +293,8 @@ func (k *Kind) source(e *cli.Env, l *loaded) (memprof.Source, map[uint64]string,
 	return p, s.names, nil
 }
 
-// profile loads a file into memory, with one record for each allocation stack. It also returns the
-// names of functions by GUID, as far as they are known.
+// profile loads a memory profile from a file. The result has one record for each allocation stack.
+// profile also returns the names of functions by GUID, as far as they are known.
 func (k *Kind) profile(e *cli.Env, f *input.File) (*loaded, *memprof.Profile, map[uint64]string, error) {
 	l, err := load(f)
 	if err != nil {
@@ -309,8 +311,8 @@ func (k *Kind) profile(e *cli.Env, f *input.File) (*loaded, *memprof.Profile, ma
 	return l, p, names, p.Merge(src, 1)
 }
 
-// withBinary returns names if it is not nil, or else the names of the functions in the program that
-// --binary names.
+// withBinary returns the names of functions by GUID. It returns names unless that is nil, and
+// otherwise the names of the functions in the program that --binary names.
 func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
 	if path := k.binary.Path(); names == nil && path != "" {
 		return namesOf(path)
@@ -318,7 +320,8 @@ func (k *Kind) withBinary(names map[uint64]string) (map[uint64]string, error) {
 	return names, nil
 }
 
-// nameOf returns the name of a function, or its GUID if the name is not known.
+// nameOf returns the name of the function with a GUID. If names does not have it, nameOf returns
+// the GUID in hexadecimal digits.
 func nameOf(names map[uint64]string, function uint64) string {
 	if name, ok := names[function]; ok {
 		return name
@@ -376,8 +379,8 @@ func addDebugNames(info *dwarf.Data, names map[uint64]string) error {
 	}
 }
 
-// symbols finds the functions and lines of a binary's code, and collects the names of the
-// functions.
+// symbols finds the functions and lines for addresses in a binary's code. It collects the names of
+// the functions that it finds.
 type symbols struct {
 	*symbolize.File
 	names map[uint64]string // by GUID

@@ -107,8 +107,8 @@ func (s *facts) block(b *memprof.Block) {
 	}
 }
 
-// source sets the facts that need functions. Stacks that differ only in addresses, but not in
-// functions and lines, are counted as one.
+// source sets the facts for which the functions of the profile must be known. It counts allocation
+// stacks. Stacks that differ only in addresses, and not in functions and lines, count as one.
 func (s *facts) source(src memprof.Source) error {
 	var p memprof.Profile
 	if err := p.Merge(src, 1); err != nil {
@@ -203,8 +203,9 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return memprof.WriteYAML(w, one) })
 }
 
-// meant returns the name of the function that the user means by symbol, among the functions that
-// have a record.
+// meant returns the name of the function that the user means by symbol. names has the names of
+// functions by GUID, and record returns the record of a function. Only functions with a record can
+// be meant.
 func meant(symbol string, names map[uint64]string, record func(function uint64) (memprof.Record, error)) (string, error) {
 	return find.Meant("function", symbol, func(yield func(string, error) bool) {
 		for guid, name := range names {
@@ -219,8 +220,8 @@ func meant(symbol string, names map[uint64]string, record func(function uint64) 
 	})
 }
 
-// guidOf returns the GUID for what the user typed: "0x" and hexadecimal digits are a GUID, and
-// anything else is a name.
+// guidOf returns the GUID of the function that the user has typed. A word of "0x" and hexadecimal
+// digits is the GUID itself. Any other word is a name, from which the GUID is computed.
 func guidOf(symbol string) uint64 {
 	if guid, err := strconv.ParseUint(symbol, 0, 64); err == nil && len(symbol) > 2 && symbol[:2] == "0x" {
 		return guid
@@ -317,8 +318,8 @@ func topOf(p *memprof.Profile) (*topFacts, error) {
 	return facts, nil
 }
 
-// sort orders the functions by the word of --sort, by default by the bytes that they allocate
-// themselves.
+// sort orders the functions by the count that --sort names. The default is the number of bytes that
+// a function allocates itself.
 func (t *topFacts) sort(order string, names map[uint64]string) {
 	slices.SortFunc(t.Functions, func(a, b topFunction) int {
 		byName := cmp.Or(cmp.Compare(names[uint64(a.GUID)], names[uint64(b.GUID)]), cmp.Compare(a.GUID, b.GUID))
@@ -345,7 +346,8 @@ func (t *topFacts) print(w io.Writer) error {
 	return list.Write(w, 0)
 }
 
-// names yields the forms in which the function's name can be printed, the longest first.
+// names yields the forms in which the function's name can be printed, such as with and without
+// parameters, the longest first.
 func (f *topFunction) names() iter.Seq[string] {
 	if f.symbol != "" {
 		return demangled.Forms(f.symbol, true)
@@ -373,7 +375,8 @@ func (k *Kind) Drawing(e *cli.Env, f *input.File) (*kind.Drawing, error) {
 }
 
 // asBodies converts a memory profile to a sample profile. Each call stack becomes a chain of nested
-// inlined bodies, from the outermost function inwards.
+// inlined functions, of which the outermost function of the stack is the first. Allocated bytes
+// become samples.
 func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, error) {
 	q := profile.New()
 	roots := make(map[profile.SymbolRef]*outermost)
@@ -406,7 +409,8 @@ func asBodies(p *memprof.Profile, names map[uint64]string) (*profile.Profile, er
 	return q, nil
 }
 
-// An outermost collects the call stacks that have the same outermost function.
+// An outermost collects the call stacks that have the same outermost function. They become the body
+// of that function in a sample profile.
 type outermost struct {
 	body  profile.Body
 	calls uint64
@@ -414,7 +418,8 @@ type outermost struct {
 	kept  int // number of records after that merge
 }
 
-// add adds a call stack, the outermost frame first.
+// add adds a call stack and its counts. The outermost frame of the stack comes first. symbol
+// returns the symbol of a frame's function in the sample profile.
 func (o *outermost) add(stack []memprof.Frame, b *memprof.Block, symbol func(memprof.Frame) profile.SymbolRef) {
 	o.calls = saturating.Add(o.calls, b[memprof.AllocCount])
 	for i, f := range stack[1:] {

@@ -40,7 +40,7 @@ func (k *Kind) Convert(e *cli.Env, f *input.File, out kind.Output, t *trim.Flags
 	return err
 }
 
-// Merge writes the sum of several files. It holds in memory the sum and, of one input at a time,
+// Merge writes the sum of several files. It holds the sum in memory and, of one input at a time,
 // the sections and one function.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	sum := new(sampleprof.Profile)
@@ -65,8 +65,9 @@ func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	return err
 }
 
-// add adds an input to the sum. With --keep-going it reads the whole input first, so that no part
-// of a bad input is added.
+// add adds the input f, which has number i, to the sum. With --keep-going it reads the whole input
+// first. So a damaged input is left out before any of it is added. dropped is the number of
+// functions that were left out because their checksums differ from those in the sum.
 func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, f *input.File) (dropped int, err error) {
 	o, err := open(f)
 	if err != nil {
@@ -87,7 +88,8 @@ func (k *Kind) add(sum *sampleprof.Profile, m *kind.Merge, i int, f *input.File)
 	return dropped, err
 }
 
-// isEmpty reports whether a readable profile has no functions.
+// isEmpty reports whether a profile has no functions. A profile that cannot be read counts as one
+// with functions.
 func isEmpty(src sampleprof.Source) bool {
 	switch p := src.(type) {
 	case *sampleprof.Profile:
@@ -100,8 +102,8 @@ func isEmpty(src sampleprof.Source) bool {
 	return true
 }
 
-// remarks are notes that are printed after a profile was written: what was trimmed, and what the
-// format could not store.
+// remarks are notes that are printed after a profile was written. They say what trimming has
+// removed, and what the format could not store.
 type remarks struct {
 	format  string
 	trimmed []string
@@ -115,8 +117,8 @@ func (r *remarks) tell(e *cli.Env) {
 	}
 }
 
-// write removes from a profile what the flags of package trim select, and writes the rest. It
-// returns the remarks to print.
+// write trims a profile by the flags in t, and writes the result to the output. It returns the
+// remarks that the caller prints.
 func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim.Flags) (notes remarks, err error) {
 	notes.format = out.Format.Name
 	var before, after string
@@ -137,8 +139,9 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *sampleprof.Profile, t *trim
 	return notes, err
 }
 
-// trim removes from a profile what the flags select, including discriminators. It converts to the
-// model of package profile and back; lost describes what that could not keep.
+// trim removes functions and discriminators from a profile, as the flags select. For that, it
+// converts the profile to the model of package profile and back. lost describes what got lost by
+// that. notes describe what was removed.
 func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile, notes []string, lost string, err error) {
 	q, losses, err := p.ToGCOV(k.base, nil) // the file of a function gets lost again
 	if err != nil {
@@ -153,7 +156,8 @@ func (k *Kind) trim(p *sampleprof.Profile, t *trim.Flags) (_ *sampleprof.Profile
 	return back, notes, join(losses.String(), more.String()), nil
 }
 
-// Rebase moves the counts of a profile to edited sources, and keeps calling contexts.
+// Rebase moves the counts of a profile to the lines of edited sources. Unlike a conversion to
+// package profile, it does not lose the calling contexts of functions.
 func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report, error) {
 	p, o, err := k.read(f)
 	if err != nil {
@@ -175,9 +179,9 @@ func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report
 	return report, err
 }
 
-// files returns a function that finds the source file of a function in the debug info of the
-// program that --binary names, or nil without --binary. It reads only the debug info of compilation
-// units that contain functions of the profile.
+// files returns a function that finds the source file of a function of the profile, by the debug
+// info of the program that --binary names. Without --binary it returns nil. It reads only the debug
+// info of compilation units with functions of the profile.
 func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	path := k.program.Path()
 	if path == "" {
@@ -199,7 +203,8 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	return func(name string) string { return files[symname.Canonical(name)] }, err
 }
 
-// resolve replaces the MD5s of a profile by the names in --names that have these MD5s.
+// resolve replaces the MD5s in a profile by function names. The file of --names has the names, and
+// a name replaces its MD5.
 func (k *Kind) resolve(p *sampleprof.Profile) error {
 	if p.NumHashed() == 0 {
 		return nil
@@ -214,7 +219,8 @@ func (k *Kind) resolve(p *sampleprof.Profile) error {
 	return nil
 }
 
-// readNames reads a list of names, one a line, or the symbols of a binary.
+// readNames returns the names in the file of --names. This is a list with one name on each line, or
+// a binary, whose symbols are the names.
 func readNames(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -89,8 +89,8 @@ func (k *Kind) CheckFlags(format string) error {
 	return nil
 }
 
-// opened is a sample profile that is read lazily by a [sampleprof.Reader] or, if it is text, was
-// read as a whole.
+// An opened is a sample profile from a file. A [sampleprof.Reader] reads parts of it when they are
+// needed. A text file was read as a whole.
 type opened struct {
 	sampleprof.Source
 	reader *sampleprof.Reader // nil for text
@@ -116,7 +116,7 @@ func (o *opened) whole() (*sampleprof.Profile, error) {
 	return sampleprof.Read(o.reader)
 }
 
-// account checks those sections of the file that [opened.whole] does not read.
+// account checks the sections of the file that [opened.whole] does not read.
 func (o *opened) account() error {
 	if o.reader == nil {
 		return nil
@@ -124,7 +124,7 @@ func (o *opened) account() error {
 	return o.reader.Account()
 }
 
-// read loads a whole file, and replaces MD5s by the names of --names.
+// read loads a whole file, and replaces MD5s by the names in the file of --names.
 func (k *Kind) read(f *input.File) (*sampleprof.Profile, *opened, error) {
 	o, err := open(f)
 	if err != nil {
@@ -167,7 +167,8 @@ func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	return l, nil
 }
 
-// hint adds to an error the flag that avoids it.
+// hint adds to an error of converting the profile p the flag of afdo with which the user can avoid
+// it.
 func hint(err error, p *sampleprof.Profile) error {
 	if p.NumHashed() > 0 {
 		return fmt.Errorf("%w; --names FILE tells the names", err)
@@ -175,7 +176,8 @@ func hint(err error, p *sampleprof.Profile) error {
 	return err
 }
 
-// hasFlowSensitive reports whether discriminators have bits that GCC's formats cannot hold.
+// hasFlowSensitive reports whether the discriminators of a profile have bits that only Clang's
+// flow-sensitive profiles use. GCC's formats cannot hold them.
 func hasFlowSensitive(p *sampleprof.Profile) bool {
 	for f := range p.Functions() {
 		for i := range f.Records {
@@ -187,7 +189,7 @@ func hasFlowSensitive(p *sampleprof.Profile) bool {
 	return false
 }
 
-// lossList returns losses as a list, with the words that describe each.
+// lossList converts the losses of a conversion to a list, in which each has a description in words.
 func lossList(l sampleprof.Losses) []kind.Loss {
 	var list []kind.Loss
 	for _, c := range []struct {
@@ -226,8 +228,8 @@ func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, e
 	return join(losses.String(), more), err
 }
 
-// EncodeSamples writes a sample profile in a format, and returns a description of what the format
-// cannot store.
+// EncodeSamples writes a sample profile in the format of the given name. It returns a description
+// of what the format cannot store, or "".
 func (k *Kind) EncodeSamples(w io.Writer, format string, p *sampleprof.Profile) (string, error) {
 	if err := k.addSymbolList(p); err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	})
 }
 
-// find returns a profile that contains only the wanted functions.
+// find returns a profile that contains only the functions that the user has named.
 func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, error) {
 	from, err := open(f)
 	if err != nil {
@@ -70,7 +70,8 @@ func (k *Kind) find(f *input.File, o *kind.LookupOptions) (*sampleprof.Profile, 
 	return p, k.resolve(p)
 }
 
-// collect returns a profile of the functions of a symbol.
+// collect returns a profile that contains only the functions that symbol means, see [functions].
+// rename replaces each name of the result, for example by its demangled form.
 func collect(src sampleprof.Source, symbol string, rename func(sampleprof.Name) sampleprof.Name) (*sampleprof.Profile, error) {
 	p := new(sampleprof.Profile)
 	for fn, err := range functions(src, symbol) {
@@ -84,9 +85,9 @@ func collect(src sampleprof.Source, symbol string, rename func(sampleprof.Name) 
 	return p, nil
 }
 
-// functions yields the functions that the user means by a symbol. If it is a name, these are the
-// function's records in all calling contexts. If it is a context, such as "main:3 @ f", it is the
-// record of this context alone. A symbol that begins with "0x" is a GUID.
+// functions yields the functions of a profile that the user means by a symbol. A name means the
+// function's records in all calling contexts. A context, such as "main:3 @ f", means the record of
+// this context alone. A symbol that begins with "0x" is a GUID.
 func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Function, error] {
 	if digits, ok := strings.CutPrefix(symbol, "0x"); ok {
 		if guid, err := strconv.ParseUint(digits, 16, 64); err == nil {
@@ -99,8 +100,8 @@ func functions(src sampleprof.Source, symbol string) iter.Seq2[*sampleprof.Funct
 	return func(yield func(*sampleprof.Function, error) bool) { yield(src.Function(symbol)) }
 }
 
-// meant returns the name of the function that the user means by a symbol that no function has as
-// its exact name.
+// meant returns the name of the function that the user means by a symbol, such as a part of a
+// demangled name. No function has the symbol as its exact name.
 func (o *opened) meant(symbol string) (string, error) {
 	p, err := o.whole()
 	if err != nil {
@@ -115,8 +116,9 @@ func (o *opened) meant(symbol string) (string, error) {
 	})
 }
 
-// inlined returns the error for a symbol that matches no function. If it matches a function that is
-// only inlined in others, the error lists those.
+// inlined returns the error for a symbol that matches no function of the profile. If it matches a
+// function that is only inlined, the error lists the functions into which it is inlined. missing is
+// the error for a symbol that is nowhere.
 func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	p, err := o.whole()
 	if err != nil || !errors.Is(missing, afdo.ErrNotFound) {
@@ -154,7 +156,8 @@ func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
 	})
 }
 
-// inlinedIn yields the names of all inlined functions, each with the function that contains it.
+// inlinedIn yields the name of each inlined function, with the name of the function into which it
+// is inlined.
 func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	return func(yield func(name, outer string) bool) {
 		for f := range p.Functions() {
@@ -170,7 +173,8 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	}
 }
 
-// listed returns names as text, one per line: all, or the first most of them if most is not 0.
+// listed returns names as text with one name on each line. It lists at most most names, or all if
+// most is 0.
 func listed(names []string, most table.Count) string {
 	shown, leftOut := table.First(names, most)
 	list := "\n  " + strings.Join(shown, "\n  ")
@@ -180,9 +184,8 @@ func listed(names []string, most table.Count) string {
 	return list
 }
 
-// A functionJSON writes functions with the members that `llvm-profdata
-// show --sample --show-format=json` gives them, and some more: context,
-// vtables, checksum and attributes.
+// A functionJSON writes functions as JSON. The members are those of `llvm-profdata show --sample
+// --show-format=json`, and some more: context, vtables, checksum and attributes.
 type functionJSON struct {
 	*jsonstream.Writer
 	p        *sampleprof.Profile
@@ -190,7 +193,8 @@ type functionJSON struct {
 	open     []jsonBody
 }
 
-// A jsonBody is an open body in the JSON: the records from next to end are not yet written.
+// A jsonBody is the body of a function, or of an inlined function, that a [functionJSON] has begun
+// to write. It has not yet written the records from next to end.
 type jsonBody struct {
 	next, end int
 	calls     bool // its array "callsites" was begun
@@ -246,7 +250,8 @@ func (j *functionJSON) location(line uint64, discriminator uint32) {
 	}
 }
 
-// begin writes the counts at the start of a body, and opens it for inlined bodies.
+// begin begins the JSON of the body records[i:end]. It writes the counts at its start. The inlined
+// functions in the body follow, and then finish ends the body.
 func (j *functionJSON) begin(records []sampleprof.Record, i, end int) {
 	if i < end && records[i].Kind == sampleprof.KindCount {
 		j.Array("body")
@@ -258,8 +263,8 @@ func (j *functionJSON) begin(records []sampleprof.Record, i, end int) {
 	j.open = append(j.open, jsonBody{next: i, end: end})
 }
 
-// count writes the count at index i with its call targets, and returns the index of the record
-// after them.
+// count writes the count at index i with its call targets. It returns the index of the first record
+// after them. end is the end of the body.
 func (j *functionJSON) count(records []sampleprof.Record, i, end int) int {
 	r := &records[i]
 	j.Object("")
@@ -279,8 +284,8 @@ func (j *functionJSON) count(records []sampleprof.Record, i, end int) int {
 	return i
 }
 
-// inlined begins the JSON object of the next function that is inlined in the body top. records are
-// those of the outermost function.
+// inlined begins the JSON of the next inlined function in the body top. records are those of the
+// whole outermost function.
 func (j *functionJSON) inlined(records []sampleprof.Record, top *jsonBody) {
 	if !top.calls {
 		j.Array("callsites")
@@ -298,7 +303,8 @@ func (j *functionJSON) inlined(records []sampleprof.Record, top *jsonBody) {
 	j.begin(records, i, top.next)
 }
 
-// finish writes the records at the end of the body top, such as its checksum, and closes it.
+// finish writes the records at the end of the body top, such as its checksum, and ends the JSON of
+// that body.
 func (j *functionJSON) finish(records []sampleprof.Record, top *jsonBody) {
 	if top.calls {
 		j.End()
