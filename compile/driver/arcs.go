@@ -36,7 +36,7 @@ func noErrors() (options []string) {
 // see [Launcher.ArcsFolder].
 func ArcOptions(folder string) []string {
 	none := func(string) bool { return false }
-	return append(toolchain.BranchOptions(none), counterOptions(folder)...)
+	return append(toolchain.ArcOptions(none), counterOptions(folder)...)
 }
 
 // counterOptions returns the options that give GCC the counters in a folder. The counters may

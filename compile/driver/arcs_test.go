@@ -223,7 +223,7 @@ func TestArcsFolder(t *testing.T) {
 	p.write("b.c", "int b;")
 	p.launcher.ArcsFolder = filepath.Join(p.dir, "counters")
 	plan := p.prepare(gcc, "-O2", "-c", "a.c")
-	assert.Equal(t, append([]string{gcc, "-fno-tracer", "--param=max-rtl-if-conversion-predictable-cost=40", "-O2", "-c", "a.c"}, counterOptions(p.launcher.ArcsFolder)...), plan.Argv)
+	assert.Equal(t, append([]string{gcc, "--param=tracer-min-branch-ratio=100", "--param=max-rtl-if-conversion-predictable-cost=40", "-O2", "-c", "a.c"}, counterOptions(p.launcher.ArcsFolder)...), plan.Argv)
 	assert.ElementsMatch(t, plan.Argv, append([]string{gcc, "-O2", "-c", "a.c"}, ArcOptions(p.launcher.ArcsFolder)...))
 	p.compile(plan)
 	p.prepare(gcc, "-O2", "-c", "b.c")

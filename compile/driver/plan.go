@@ -33,7 +33,7 @@ func (r *run) complete(u *unit, plan *Plan) {
 func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs bool, plan *Plan) {
 	options := compiler.Options(c)
 	if arcs {
-		options = toolchain.BranchOptions(c.Mentions)
+		options = toolchain.ArcOptions(c.Mentions)
 	}
 	if r.NoParams || len(options) == 0 {
 		return

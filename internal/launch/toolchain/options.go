@@ -12,16 +12,9 @@ const earlyInliner = "max-early-inliner-iterations"
 // slower, and code grows. GCC 13 and later unroll none because of such a profile.
 const noUnrolling = "-fno-unroll-loops"
 
-// These options make GCC generate fewer branches that a processor cannot predict. If the profiled
-// program had a conditional move, no samples show which way the condition went, and GCC assumes
-// that it always goes one way. Then the tracer copies the code of that way, and GCC replaces no
-// branch that it can predict by a conditional move. The limit for the cost of such a move is the
-// one that GCC documents for branches that cannot be predicted.
-const (
-	noTracer      = "-fno-tracer"
-	ifConversion  = "max-rtl-if-conversion-predictable-cost"
-	unpredictable = "40"
-)
+// ifConversion is the parameter that limits the cost of a conditional move in place of a branch
+// that GCC can predict.
+const ifConversion = "max-rtl-if-conversion-predictable-cost"
 
 // Options returns the options that the compiler needs to make good use of counts by lines. It
 // leaves out those that the command already sets.
@@ -33,20 +26,30 @@ func (c *Compiler) Options(command *command.Line) (options []string) {
 		options = append(options, noUnrolling)
 	}
 	if !c.Clang {
-		options = append(options, BranchOptions(command.Mentions)...)
+		options = append(options, branchOptions("-fno-tracer", command.Mentions)...)
 	}
 	return options
 }
 
-// BranchOptions returns the options that keep GCC from generating more branches that a processor
-// cannot predict. They are useful with counts by lines and with counts of arcs. It leaves out
-// options that the command mentions.
-func BranchOptions(mentions func(option string) bool) (options []string) {
+// ArcOptions returns the options that GCC needs to make good use of counts of arcs. It leaves out
+// those for which mentions reports that the command sets them. With such counts, the tracer may
+// copy a block if the other ways into the block were never taken.
+func ArcOptions(mentions func(option string) bool) []string {
+	return branchOptions("--param=tracer-min-branch-ratio=100", mentions)
+}
+
+// branchOptions returns an option for GCC's tracer and one for [ifConversion], unless the command
+// mentions them. They make GCC generate fewer branches that a processor cannot predict. If the
+// profiled program had a conditional move, no samples show which way the condition went, and GCC
+// assumes that it always goes one way. Then the tracer copies the code of that way, and GCC
+// replaces no branch that it can predict by a conditional move. The limit for the cost of such a
+// move is the one that GCC documents for branches that cannot be predicted.
+func branchOptions(tracer string, mentions func(option string) bool) (options []string) {
 	if !mentions("tracer") {
-		options = append(options, noTracer)
+		options = append(options, tracer)
 	}
 	if !mentions(ifConversion) {
-		options = append(options, "--param="+ifConversion+"="+unpredictable)
+		options = append(options, "--param="+ifConversion+"=40")
 	}
 	return options
 }
