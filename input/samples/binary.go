@@ -73,8 +73,8 @@ func sameBuildID(a, b string) bool {
 	return a != "" && b != "" && trim(a) == trim(b)
 }
 
-// named reports whether a file name in an input means the binary: it has the same last part, or
-// both are the kernel or the same module.
+// named reports whether a file name in a recording is that of the binary: the last parts of both
+// paths are equal, or both name the kernel or the same kernel module.
 func (b *Binary) named(name string) bool {
 	own := strings.TrimSuffix(filepath.Base(b.Path), ".unstripped")
 	if isKernelName(name) {
@@ -145,8 +145,8 @@ type Options struct {
 	Jumps bool
 }
 
-// A choice contains the binary and the options of a call of [Read]. It decides which files of the
-// input are the binary.
+// A choice contains the binary and the options of a call of [Read]. It decides which mapped files
+// of a recording are the binary.
 type choice struct {
 	binary  *Binary
 	options Options
@@ -159,8 +159,9 @@ func (c *choice) buildID() string {
 	return c.binary.BuildID
 }
 
-// ours reports whether an object of the input is the binary. ids are the build IDs that the input
-// has for the object's name.
+// ours reports whether a mapped file of the recording is the binary whose samples are collected.
+// name is the path of the mapped file, and ids are the build IDs that the recording has for this
+// path.
 func (c *choice) ours(name string, ids ...string) bool {
 	if c.options.Name != nil {
 		return c.options.Name.MatchString(name)
@@ -220,19 +221,20 @@ func NewLayout(f *elf.File) (*Layout, error) {
 
 func isLoaded(p *elf.Prog) bool { return p.Type == elf.PT_LOAD }
 
-// Offset returns the file offset of an address that the linker assigned; in a relocatable object,
-// addresses count from the beginning of .text. It returns false if the address is not in code, or
-// if a later segment occupies the same part of the file.
+// Offset returns the file offset of an address that the linker assigned. In a relocatable object,
+// addresses count from the beginning of .text. Offset returns false if the address is not in code,
+// or if a later segment occupies the same part of the file.
 func (l *Layout) Offset(address uint64) (uint64, bool) { return l.code.Offset(address) }
 
 // checkedRanges is the number of ranges for which guessBase checks that they are in code and end in
 // a branch. For further ranges it only checks that they are in code.
 const checkedRanges = 1000
 
-// guessBase guesses the base that was subtracted from the addresses in linked. llvm-profgen
-// subtracts the address of the first segment of code unless told otherwise. Other tools subtract
-// that of the first segment, or nothing. guessBase returns the base with which the most ranges are
-// in code and end in a branch. guessed reports that another base fits as many ranges.
+// guessBase guesses which address was subtracted from all addresses in a text of samples, whose
+// ranges linked contains. llvm-profgen subtracts the address of the first segment of code unless
+// told otherwise. Other tools subtract that of the first segment, or nothing. guessBase returns the
+// address with which the most ranges are in code and end in a branch. guessed reports that two of
+// these addresses fit equally well.
 func (b *Binary) guessBase(linked *Set) (base uint64, guessed bool) {
 	most := -1
 	for _, candidate := range []uint64{b.Layout.text, 0, b.Layout.base} {
@@ -257,8 +259,9 @@ func (b *Binary) guessBase(linked *Set) (base uint64, guessed bool) {
 	return base, guessed
 }
 
-// toOffsets converts a set of addresses that the linker assigned, less a base, to a set of file
-// offsets. It leaves out ranges and branches outside of code.
+// toOffsets converts the addresses of the Set linked to file offsets. They are addresses that the
+// linker assigned, minus a base that guessBase guesses. toOffsets leaves out ranges and branches
+// outside of code, and counts them in the report.
 func (b *Binary) toOffsets(linked *Set, report *Report) *Set {
 	l := b.Layout
 	base, guessed := b.guessBase(linked)
@@ -310,7 +313,8 @@ func (b *Binary) mayBranch(address uint64) bool {
 	return !ok || in.Leaves || in.Jumps || in.Calls
 }
 
-// linkageTables returns the sections of the procedure linkage table: .plt, .plt.sec and their like.
+// linkageTables returns the sections of an ELF file with its procedure linkage table, such as .plt
+// and .plt.sec.
 func linkageTables(f *elf.File) (tables []*elf.Section) {
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && strings.HasPrefix(s.Name, ".plt") {
@@ -334,8 +338,9 @@ func (b *Binary) entersStub(address uint64) bool {
 }
 
 // countRepeated corrects the counts of x86's string instructions with a rep prefix, such as rep
-// movsb, of which callgrind counts each round. Such an instruction runs as often as the one before
-// it. After a branch it runs at most as often as the instruction after it.
+// movsb. callgrind counts each repetition of such an instruction. countRepeated sets the count to
+// that of the instruction before it. If that is a branch, the count becomes at most that of the
+// instruction after it.
 func (b *Binary) countRepeated(counts map[uint64]uint64) {
 	offsets := slices.Sorted(maps.Keys(counts))
 	for i, offset := range offsets {

@@ -84,7 +84,8 @@ type callgrindReader struct {
 	jump  *call // the pending jump; the next line is its position
 }
 
-// A call is a line about a call or jump: how often it was made, and the target with its object.
+// A call is a line of a callgrind file about a call or jump: the number of executions, the target's
+// address and the file that contains the target.
 type call struct {
 	count, target uint64
 	object        *Object
@@ -138,7 +139,8 @@ func (r *callgrindReader) line() error {
 	return r.Fail(0, fault.ErrSyntax, "a line of callgrind is due, not %s", lines.Excerpt(line))
 }
 
-// header parses a line of a part's header, or the line that ends the part.
+// header parses a line of the header that each part of a callgrind file has, or the line that ends
+// a part.
 func (r *callgrindReader) header(key string, value []byte) error {
 	words := strings.Fields(string(value))
 	switch key {
@@ -158,7 +160,8 @@ func (r *callgrindReader) header(key string, value []byte) error {
 	return nil
 }
 
-// name parses the name at an index of the line, which is "(3) name", "(3)" or "name".
+// name parses the name at index at of the current line. Its form is "(3) name", which gives the
+// name a number, "(3)", or "name". numbered has the names by number.
 func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, error) {
 	text := r.Line[at:]
 	if len(text) == 0 || text[0] != '(' {
@@ -176,13 +179,15 @@ func (r *callgrindReader) name(at int, numbered map[uint64]string) (string, erro
 	return numbered[number], nil
 }
 
-// forgetCalls drops the state about calls of the current function, before another function begins.
+// forgetCalls drops what the reader remembers about the calls of the current function. It is called
+// when another function begins.
 func (r *callgrindReader) forgetCalls() {
 	r.own, r.repeats = noAddress, 0
 	clear(r.sites)
 }
 
-// functionName reads the name of a function, which may begin with a parenthesis itself.
+// functionName parses the name of a function at index at of the current line. The name itself may
+// begin with a parenthesis.
 func (r *callgrindReader) functionName(at int) (string, error) {
 	if text := r.Line[at:]; len(text) > 1 && text[0] == '(' && (text[1] < '0' || text[1] > '9') {
 		return string(text), nil
@@ -201,7 +206,8 @@ func symbolName(shown string) string {
 	return shown
 }
 
-// enter returns the object with a name. It creates the object at the first use of the name.
+// enter returns the Object for the mapped file with a name. It creates the Object at the first use
+// of the name.
 func (r *callgrindReader) enter(name string) *Object {
 	o := r.objects[name]
 	if o == nil {
@@ -241,7 +247,8 @@ func (r *callgrindReader) readJump(at int) error {
 	return c.Err
 }
 
-// position reads an address, which may be relative to the address of the line before.
+// position parses an address of a cost line. The address may be relative to the address on the line
+// before.
 func (r *callgrindReader) position(c *lines.Columns) uint64 {
 	c.Blanks()
 	switch {
@@ -268,8 +275,8 @@ func numberOrHex(c *lines.Columns) uint64 {
 	return c.Uint(10)
 }
 
-// cost parses a cost line: the positions, and then the counts. Missing counts at the end of the
-// line are 0.
+// cost parses a cost line of a callgrind file: the address, and then the counts. Counts that are
+// missing at the end of the line are 0.
 func (r *callgrindReader) cost() error {
 	c := lines.Columns{Reader: r.Reader}
 	r.address = r.position(&c)
@@ -300,10 +307,13 @@ func (r *callgrindReader) cost() error {
 	return nil
 }
 
-// addOwn adds the count of a cost line that does not follow a line for a call or jump. A second
-// such line for the address of a call is the cost of the call's stub, and is left out. But if calls
-// follow it, it is the count of a basic block that consists of this call, and that other code jumps
-// to. The line for calls may be missing between the two, because callgrind does not see the calls
+// addOwn adds the count of a cost line, which callgrind writes for the executions of an instruction
+// itself. It is not called for the cost line that follows a line about a call or jump.
+//
+// A call through the procedure linkage table has two cost lines for the same address. The second
+// one is the cost of the stub, and addOwn leaves it out. But if calls follow the second line, it is
+// the count of a basic block that consists of this call, and that other code jumps to. The line
+// about calls may be missing between the two cost lines, because callgrind does not see the calls
 // of a stub that jumps by a return instruction, as lld's retpolines do.
 func (r *callgrindReader) addOwn(count uint64) {
 	r.repeats = 0
@@ -315,8 +325,8 @@ func (r *callgrindReader) addOwn(count uint64) {
 	r.addCost(count)
 }
 
-// addCost adds count executions of the instruction at the current address to the Set and the
-// report.
+// addCost adds count executions of the instruction at the current address to the Set, if the
+// instruction is in the binary, and to the report.
 func (r *callgrindReader) addCost(count uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, count)
 	r.object.Samples = saturating.Add(r.object.Samples, count)
@@ -332,8 +342,9 @@ func (r *callgrindReader) addCost(count uint64) {
 	}
 }
 
-// addCall adds calls from the current address to the Set's branches. Calls from another file become
-// entries, such as the C library's calls of main and of the function passed to qsort.
+// addCall adds calls from the instruction at the current address to the branches of the Set. Calls
+// from another file become entries of the binary, such as the C library's calls of main and of the
+// function passed to qsort.
 func (r *callgrindReader) addCall(c *call) {
 	to, ok := r.choice.binary.Layout.Offset(c.target)
 	if !c.object.Ours || !ok {

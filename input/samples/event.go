@@ -16,7 +16,7 @@ import (
 // [Options.Event] gives.
 var ErrNoEvent = errors.New("no event of the recording can be used")
 
-// Counts says what the samples of an event count.
+// Counts is what the samples of an event count, such as execution.
 type Counts int
 
 const (
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// countsOf says what an event counts, by its name in perf or in a profile.
+// countsOf returns what an event counts, judged by the event's name in perf or in a profile.
 func countsOf(name string) Counts {
 	base := baseEvent(name)
 	contains := func(part string) bool { return strings.Contains(base, part) }
@@ -75,8 +75,8 @@ func countsOf(name string) Counts {
 	return countsOfRaw(digits)
 }
 
-// countsOfRaw says what the raw event of an x86 processor counts, by its hexadecimal number. The
-// numbers listed here mean the same on Intel's and AMD's processors.
+// countsOfRaw returns what the raw event of an x86 processor counts, judged by the event's
+// hexadecimal number. The numbers listed here mean the same on Intel's and AMD's processors.
 func countsOfRaw(digits string) Counts {
 	number, length, ok := lines.Number([]byte(digits), 16)
 	if length == 0 || !ok {
@@ -123,7 +123,8 @@ func eventTerm(unit string, terms []string) string {
 	return unit
 }
 
-// countsOfEvent says what an event of perf.data counts.
+// countsOfEvent returns what an event of perf.data counts. machine is the processor, on which the
+// meaning of raw event numbers depends.
 func countsOfEvent(e *perfdata.Event, machine elf.Machine) Counts {
 	const cycles, instructions, branches, busCycles, refCycles = 0, 1, 4, 6, 9
 	switch e.Type {
@@ -152,8 +153,9 @@ func countsOfEvent(e *perfdata.Event, machine elf.Machine) Counts {
 	return countsOf(e.Name())
 }
 
-// eventSamples collects the samples of one event. Events with the same base name, such as the
-// cycles of two kinds of cores, share one, unless only some have branch stacks.
+// eventSamples collects the samples of one event of a recording. Events with the same base name,
+// such as the cycles of two kinds of cores, share one eventSamples, unless only some have branch
+// stacks.
 type eventSamples struct {
 	set     *Set
 	report  *Report
@@ -172,7 +174,7 @@ type eventSamples struct {
 
 type objectCount struct{ samples, branches uint64 }
 
-// newEventSamples returns an eventSamples without samples.
+// newEventSamples returns an eventSamples without samples, for the event with the given name.
 func newEventSamples(name string, format Format, o *Options) *eventSamples {
 	c := &eventSamples{set: new(Set), report: &Report{Format: format, Event: name, Counts: countsOf(name)}, links: make(map[link]uint64)}
 	c.steps = baseEvent(name) == "steps"
@@ -180,9 +182,10 @@ func newEventSamples(name string, format Format, o *Options) *eventSamples {
 	return c
 }
 
-// noteBurst counts the bursts of a recording by steps, see [Report.Bursts]. A sample begins a new
-// burst if it is of another thread than the sample before, or more than sameBurst later. All
-// samples of a burst are written at once, and bursts are at least 100 us apart.
+// noteBurst counts a burst if the sample s begins one, see [Report.Bursts]. It is for recordings
+// that package record has made by steps: a burst is the simulation of one stopped thread. A sample
+// begins a new burst if it is of another thread than the sample before, or more than sameBurst
+// later. All samples of a burst are written at once, and bursts are at least 100 us apart.
 func (c *eventSamples) noteBurst(s *perfdata.Sample) {
 	const sameBurst = 50_000 // nanoseconds
 	if c.steps && (s.TID != c.tid || s.Time > c.time+sameBurst || s.Time == 0) {
@@ -192,8 +195,9 @@ func (c *eventSamples) noteBurst(s *perfdata.Sample) {
 	c.tid, c.time = s.TID, s.Time
 }
 
-// noteWithin counts the current sample as one in the binary, and counts its burst with the burst's
-// first such sample.
+// noteWithin counts the current sample as a sample in the binary. If it is the first such sample of
+// its burst, noteWithin also counts the burst. A burst is the simulation of one stopped thread, in
+// a recording made by steps.
 func (c *eventSamples) noteWithin() {
 	c.report.Within++
 	if c.steps && !c.found {
@@ -202,8 +206,8 @@ func (c *eventSamples) noteWithin() {
 	c.found = true
 }
 
-// decide sets c.used. If the user named an event, only that event is used. Otherwise each event
-// that may count execution is used.
+// decide sets c.used, which says whether the samples of an event may be used. If the user named an
+// event, only that event may be used. Otherwise each event that may count execution may be used.
 func (c *eventSamples) decide(o *Options) {
 	c.used = c.report.Counts != CountsOther
 	if o.Event != "" {
@@ -211,7 +215,8 @@ func (c *eventSamples) decide(o *Options) {
 	}
 }
 
-// isEvent reports whether the name that a user gave is the event's whole name or its base name.
+// isEvent reports whether the event name that a user has asked for is the whole name of an event,
+// or its base name.
 func isEvent(name, asked string) bool {
 	return strings.EqualFold(name, asked) || baseEvent(name) == strings.ToLower(asked)
 }
@@ -229,7 +234,7 @@ func (c *eventSamples) sampled(o *object) { c.count(o).samples++ }
 // entered adds a branch to the count of the mapped file o, which contains the branch's target.
 func (c *eventSamples) entered(o *object) { c.count(o).branches++ }
 
-// samplesOf returns the eventSamples of a sample's event.
+// samplesOf returns the eventSamples to which the sample s belongs.
 func (p *perfCollector) samplesOf(s *perfdata.Sample) *eventSamples {
 	if p.events == nil {
 		return p.named(s.EventName)
@@ -261,8 +266,9 @@ func (p *perfCollector) described(e *perfdata.Event) *eventSamples {
 	return p.join(c)
 }
 
-// join returns the eventSamples of an earlier event with the same base name and kind of stacks, or
-// else adds c as a new one.
+// join returns the eventSamples that collects the samples of an event. c is a new one for this
+// event. If an earlier event has the same base name and the same kind of stacks, join returns the
+// eventSamples of that event instead, so that their samples are added up.
 func (p *perfCollector) join(c *eventSamples) *eventSamples {
 	for _, known := range p.collected {
 		a, b := known.report, c.report
@@ -274,9 +280,12 @@ func (p *perfCollector) join(c *eventSamples) *eventSamples {
 	return c
 }
 
-// better reports whether the samples of event c are preferred to those of event other. The
-// criteria, most important first: samples are in the binary, the event is known to count execution,
-// and branch stacks have all kinds of branches.
+// better reports whether the samples of one event are preferred to those of another event. The
+// criteria, most important first:
+//   - some samples are in the binary;
+//   - the event is known to count execution;
+//   - branch stacks have all kinds of branches;
+//   - the event has samples at all.
 func (c *eventSamples) better(other *eventSamples) bool {
 	rank := func(c *eventSamples) (rank int) {
 		for _, is := range []bool{!c.set.Empty() || len(c.links) > 0, c.report.Counts == CountsExecution, c.report.Branches > 0 && c.report.Filter == "", c.report.Samples > 0} {
@@ -290,7 +299,7 @@ func (c *eventSamples) better(other *eventSamples) bool {
 	return rank(c) > rank(other)
 }
 
-// finish chooses the event to use, and returns its Set and Report.
+// finish chooses the event of the recording whose samples are used, and returns its Set and Report.
 func (p *perfCollector) finish() (*Set, *Report, error) {
 	var best *eventSamples
 	for _, c := range p.collected {

@@ -19,9 +19,11 @@ func isAnonymous(name string) bool {
 	return slices.ContainsFunc([]string{"//anon", "[anon", "/anon_hugepage", "anon_inode:", "/memfd:", "/dev/zero", "/dev/hugepages/", "/mnt/huge", "[heap]"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// movedCode returns the file offset of the byte at start, if the memory from start to end is where
-// the binary's code was loaded. near and nearOffset are the address and the file offset of a
-// mapping of the binary, which show where it was loaded.
+// movedCode checks whether the memory from start to end contains code of the binary that a program
+// has moved to anonymous memory, for example to huge pages. near and nearOffset are the address and
+// the file offset of a mapping of the binary, which show at which address the binary was loaded. If
+// the memory is where the binary's code was loaded, movedCode returns the file offset of the byte
+// at start.
 func (b *Binary) movedCode(start, end, near, nearOffset uint64) (uint64, bool) {
 	const smallest, largest = 4 << 10, 64 << 10 // pages
 	for _, p := range b.progs {
@@ -49,8 +51,8 @@ func (b *Binary) movedCode(start, end, near, nearOffset uint64) (uint64, bool) {
 // of a file.
 const maxParts = 16
 
-// adopt assigns the anonymous mapping that find returned last to a file, if it lies between two
-// mappings of this file.
+// adopt handles the anonymous mapping that s.find has just returned. If it lies between two
+// mappings of one file, adopt assigns it to this file: the program has moved its code there.
 func (m *perfMaps) adopt(s *space) {
 	at := &s.maps[s.last]
 	below, above := s.last-1, s.last+1

@@ -192,8 +192,8 @@ func (o *otlpReader) choose() error {
 	return err
 }
 
-// kind returns the type of the values of a profile, and the type and the length of its sampling
-// period.
+// kind returns the type of the values of a profile, the type of its sampling period, and the length
+// of this period.
 func (m *otlpMessage) kind(profile field) (kind, by valueType, period uint64, err error) {
 	read := func(f field) (v valueType, err error) {
 		var name, unit uint64
@@ -254,8 +254,8 @@ func (o *otlpReader) count(m *otlpMessage, values int) error {
 	return nil
 }
 
-// sample adds a sample to the sum for its stack. one is the value of one sample, 0 if it is
-// unknown.
+// sample adds a sample to the number of samples with the same stack. values is the number of the
+// field with the sample's values. one is the value of one sample, 0 if it is unknown.
 func (o *otlpReader) sample(m *otlpMessage, sample field, values int, one uint64) error {
 	var stack uint64
 	if err := sample.scan(&stack); err != nil {
@@ -277,9 +277,10 @@ func (o *otlpReader) sample(m *otlpMessage, sample field, values int, one uint64
 	return nil
 }
 
-// sampleCount returns how many samples an entry stands for: the sum of its values divided by one,
-// which is the value of one sample. If one is 0, each value above 0 is one sample. An entry without
-// values stands for one sample at each of its times.
+// sampleCount returns how many samples an entry of a profile represents: the sum of its values
+// divided by one, which is the value of one sample. If one is 0, each value above 0 counts as one
+// sample. An entry without values represents one sample at each of its times. values is the number
+// of the field with the values.
 func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	var counts, times int
 	for part, err := range sample.fields() {
@@ -314,10 +315,10 @@ func sampleCount(sample field, values int, one uint64) (sum uint64, err error) {
 	return perSample(sum, one), nil
 }
 
-// stack adds n samples to the Set. Their stack is the entry of the table of stacks with the given
-// number. The first location is where the samples were taken, and the other locations are in
-// callers. The byte before the address of a caller is in the call instruction, even if the profiler
-// has already subtracted one from the return address.
+// stack adds n samples with the same stack to the Set. number is the index of the stack in the
+// message's table of stacks. The first location of a stack is where the samples were taken, and the
+// other locations are calls in the callers. The byte before the address of a caller is in the call
+// instruction, even if the profiler has already subtracted one from the return address.
 func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	f, err := m.entry(tableStack, uint64(number), 0)
 	if err != nil {
@@ -351,9 +352,9 @@ func (o *otlpReader) stack(m *otlpMessage, number int, n uint64) error {
 	return nil
 }
 
-// location adds n samples of a stack's location l. At depth 0, the samples were taken at this
-// location. Otherwise they were taken while a call at this location of the function at in had not
-// returned. location returns the place of l in the binary.
+// location adds n samples to the Set for the location l of a stack, and returns the file offset of
+// l in the binary. depth is the index of l in the stack. At depth 0, the samples were taken at l.
+// Otherwise a call at l was executing, and in is the location in the called function.
 func (o *otlpReader) location(m *otlpMessage, l otlpLocation, depth int, in place, n uint64) place {
 	known := l.mapping > 0 && m.mappings[l.mapping].holds(l.address)
 	var at place

@@ -40,7 +40,8 @@ type otlpLocation struct {
 	mapping uint32 // number, 0 for none
 }
 
-// readTables finds the entries of the dictionary's tables, and the protocol version of the samples.
+// readTables finds the entries of the tables in a message's dictionary. It also finds out the
+// version of OpenTelemetry's protocol, from the samples.
 func (o *otlpReader) readTables(m *otlpMessage) error {
 	if uint64(len(m.data.bytes)) > math.MaxUint32 {
 		return m.data.faultAt(m.data.offset, fault.ErrLimit, "a message of %d bytes", len(m.data.bytes))
@@ -84,7 +85,8 @@ func (o *otlpReader) readDictionary(m *otlpMessage, dictionary field) error {
 	return nil
 }
 
-// entry returns entry i of a table. from is the offset of the reference to it, for errors.
+// entry returns entry i of a table of the dictionary. from is the offset of the reference to the
+// entry, for error messages.
 func (m *otlpMessage) entry(table int, i uint64, from int64) (field, error) {
 	if i >= uint64(len(m.tables[table])) {
 		return field{}, m.data.faultAt(from, fault.ErrSymbol, "index %d of a table of %d %s", i, len(m.tables[table]), otlpTables[table])
@@ -97,7 +99,8 @@ var otlpTables = [numTables]string{
 	tableMapping: "mappings", tableLocation: "locations", tableString: "strings", tableAttribute: "attributes", tableStack: "stacks",
 }
 
-// text returns string i of the dictionary. from is the offset of the reference to it, for errors.
+// text returns string i of the dictionary. from is the offset of the reference to the string, for
+// error messages.
 func (m *otlpMessage) text(i uint64, from int64) (string, error) {
 	if s, ok := m.texts[i]; ok || i == 0 {
 		return s, nil
@@ -126,8 +129,8 @@ func (m *otlpMessage) readLocation(i int) error {
 	return nil
 }
 
-// readMapping reads entry i of the table of mappings, and decides whether it is the binary. Entry 0
-// means no mapping.
+// readMapping reads entry i of the table of mappings, and decides whether the mapped file is the
+// binary. ids are the build IDs in the table of attributes. Entry 0 means no mapping.
 func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error {
 	f, err := m.entry(tableMapping, uint64(i), 0)
 	if err != nil {
@@ -156,7 +159,8 @@ func (m *otlpMessage) readMapping(i int, ids map[uint64]string, c choice) error 
 	return err
 }
 
-// buildIDs returns the build IDs in the table of attributes, by index.
+// buildIDs returns the build IDs that are attributes of mapped files, by the index of the attribute
+// in the dictionary.
 func (m *otlpMessage) buildIDs() (map[uint64]string, error) {
 	keys := make(map[uint64]bool) // strings that name such attributes
 	for i := range m.tables[tableString] {

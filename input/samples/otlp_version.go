@@ -31,15 +31,16 @@ const (
 	numOTLPVersions
 )
 
-// is records that the data at an offset is of a version of the protocol.
+// is records that the data at an offset is encoded as in this version of OpenTelemetry's protocol.
+// Only the first offset for a version is kept.
 func (v *otlpVersion) is(version int, offset int64) {
 	if !v.seen[version] {
 		v.seen[version], v.at[version] = true, offset
 	}
 }
 
-// look finds the versions of the protocol of which a sample may be. attributes is the number of
-// attributes in the dictionary of the message.
+// look records which versions of OpenTelemetry's protocol a sample can have, judged by the types of
+// its fields. attributes is the number of attributes in the dictionary of the message.
 func (v *otlpVersion) look(sample field, attributes int) error {
 	counts, times, most := 0, 0, uint64(0) // counts of field 2
 	told := false

@@ -78,8 +78,8 @@ func readPerfScript(in *input, c choice) (*Set, *Report, error) {
 	return p.finish()
 }
 
-// A perfCollector adds up the records of perf.data or perf script: a Set and a Report for each
-// event.
+// A perfCollector adds up the records of perf.data or perf script to a Set and a Report for each
+// event of the recording.
 type perfCollector struct {
 	*eventSamples // of the current sample
 	maps          *perfMaps
@@ -98,15 +98,16 @@ type perfCollector struct {
 	kept    []perfdata.Branch
 }
 
-// A link is a taken branch and the range of code that ran after it: from the branch's target to the
-// source of the next newer branch of the stack. Counting links takes half the time of counting
-// ranges and branches separately, because stacks repeat the same few links.
+// A link is a taken branch together with the range of code that ran after it: from the branch's
+// target to the source of the next newer branch of the stack. Counting links takes half the time of
+// counting ranges and branches separately, because stacks repeat the same few links.
 type link struct {
 	from, to, end uint64
 	inside        bool // from is in the binary
 }
 
-// addLinks adds the counted links to the set, each as a range and as a branch or an entry.
+// addLinks adds the counted links of branch stacks to the event's Set. Each link is a range of code
+// and, before it, a branch within the binary or from another file into it.
 func (c *eventSamples) addLinks() {
 	for l, n := range c.links {
 		c.set.Ranges.Add(Range{l.to, l.end}, n)
@@ -128,7 +129,7 @@ func newPerfCollector(c choice, format Format) *perfCollector {
 	return p
 }
 
-// collect processes all records in the given order.
+// collect processes all records of a recording in the given order.
 func (p *perfCollector) collect(records iter.Seq2[perfdata.Record, error]) error {
 	for record, err := range records {
 		if err == nil {
@@ -213,7 +214,9 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 }
 
-// address adds the address of a sample to the Set. It reports whether the address is in the binary.
+// address adds the sampled address of s to the Set, if the address is in the code of the binary. It
+// reports whether the address is in a mapping of the binary. process has the mappings of the
+// sample's process.
 func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	at := p.maps.find(process, s.IP)
 	if len(s.Stack) > 0 && s.Object != "" && s.Object != unknownName && !isKernelName(s.Object) {
@@ -240,8 +243,8 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 	return true
 }
 
-// place adds mappings of the binary's code, for an input without mappings. The code was loaded base
-// bytes above the addresses that the linker assigned.
+// place adds the mappings of the binary's code, for a recording that contains no mappings. The code
+// was loaded base bytes above the addresses that the linker assigned.
 func (p *perfCollector) place(base uint64) {
 	b := p.maps.choice.binary
 	ours := p.maps.objects[objectKey{b.Path, b.BuildID}]
@@ -255,12 +258,14 @@ func (p *perfCollector) place(base uint64) {
 	p.maps.seen = true
 }
 
-// ours converts an address of a process to its place in the binary.
+// ours converts an address of a process to a place: the file offset in the binary, and whether the
+// address is in the binary.
 func (p *perfCollector) ours(process *space, address uint64) place {
 	return p.placeIn(p.maps.find(process, address), address)
 }
 
-// placeIn converts an address in the given mapping, which may be nil, to its place in the binary.
+// placeIn converts an address in the mapping at to a place: the file offset in the binary, and
+// whether the address is in the binary. at is nil for an address outside of all mappings.
 func (p *perfCollector) placeIn(at *mapping, address uint64) place {
 	if at == nil || !at.object.Ours {
 		return place{}
@@ -269,10 +274,11 @@ func (p *perfCollector) placeIn(at *mapping, address uint64) place {
 	return place{ok, offset}
 }
 
-// branches adds a branch stack, newest entry first, to the Set: its branches, and the ranges
-// between the target of a branch and the source of the next newer one. The rules are those of
-// google/autofdo, with two differences: an entry on a mispredicted path is ignored entirely, and
-// both ends of a range must be in one mapping. It reports whether a branch leads into the binary.
+// branches adds the branch stack of a sample to the Set: its branches, and the ranges between the
+// target of a branch and the source of the next newer branch. The newest entry of the stack comes
+// first. The rules are those of google/autofdo, with two differences: an entry on a mispredicted
+// path is ignored entirely, and both ends of a range must be in one mapping. branches reports
+// whether a branch leads into the binary.
 func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within bool) {
 	stack := p.rightPath(s.Branches)
 	if len(stack) == 0 {
@@ -322,8 +328,8 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 	return within
 }
 
-// target converts the target of a branch to its place in the binary, and counts the branch for the
-// file that contains the target.
+// target converts the target address of a branch to a file offset in the binary. It also counts the
+// branch for the mapped file that contains the target.
 func (p *perfCollector) target(process *space, address uint64) place {
 	at := p.maps.find(process, address)
 	if at != nil {
@@ -332,9 +338,10 @@ func (p *perfCollector) target(process *space, address uint64) place {
 	return p.placeIn(at, address)
 }
 
-// filtered adds a branch stack in which perf recorded only some kinds of branches, so that the code
-// between two entries is unknown. If the stack has all calls, its entries are added as branches,
-// which show how often functions were entered.
+// filtered adds a branch stack for which perf has recorded only some kinds of branches, so that the
+// code between two entries is unknown. If all calls were recorded, the entries are added to the Set
+// as branches, which show how often functions were entered. filtered reports whether a branch leads
+// into the binary.
 func (p *perfCollector) filtered(stack []perfdata.Branch, process *space) (within bool) {
 	for _, b := range stack {
 		from, to := p.ours(process, b.From), p.target(process, b.To)
@@ -362,13 +369,14 @@ func (p *perfCollector) recordedCalls(s *perfdata.Sample, process *space) {
 	p.report.Chains++
 }
 
-// isTwin reports whether the newest entry of a stack is a copy of the one before it. Two equal
-// entries of a short loop are not copies.
+// isTwin reports whether the newest entry of a branch stack is a copy of the entry before it, which
+// some processors record twice. Two equal entries of a short loop are not copies.
 func isTwin(older, newest perfdata.Branch) bool {
 	return older.From == newest.From && older.To == newest.To && older.From-older.To > maxTwin
 }
 
-// rightPath returns a stack without the branches on mispredicted paths, which had no effect.
+// rightPath returns a branch stack without the branches on mispredicted paths. The processor has
+// undone what these branches did.
 func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
 	for i := range stack {
 		if stack[i].Flags.WrongPath() {
@@ -391,8 +399,8 @@ type place struct {
 	offset uint64
 }
 
-// addCall adds n samples that were taken in a called function, at in, while the call at from had
-// not returned.
+// addCall adds n samples of a call to the Set. The samples were taken in the called function, at
+// the place in, while the call at the place from had not returned.
 func (s *Set) addCall(from, in place, n uint64) {
 	switch {
 	case !in.inside:
@@ -419,9 +427,10 @@ func (s *Set) addBranch(from, to place, n uint64) {
 // of code that follows: PERF_CONTEXT_MAX in linux/perf_event.h.
 const maxContext = 1<<64 - 4095
 
-// chain adds the calls of a sample's call chain, innermost first, to the Set. The first address
-// after a mark (see maxContext) is that of the instruction that ran. The other addresses are return
-// addresses, so the byte before each of them is in the call instruction.
+// chain adds the calls of a sample's call chain, innermost first, to the Set. Numbers from
+// maxContext on are not addresses, but mark the kind of code that follows. The first address after
+// such a mark is that of the instruction that ran. The other addresses are return addresses, so the
+// byte before each of them is in the call instruction.
 func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	known, calls := false, false
 	var in place // the function that is called, if that is known
@@ -445,7 +454,9 @@ func (p *perfCollector) chain(s *perfdata.Sample, process *space) {
 	}
 }
 
-// frame converts address i of a sample's call chain to its place in the binary.
+// frame converts an address of a sample's call chain to a file offset in the binary. i is the index
+// of the address in the chain. If perf script has printed file offsets instead of addresses, the
+// sample names the mapped file for each index.
 func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address uint64) place {
 	if !p.offsets {
 		return p.ours(process, address)
@@ -467,8 +478,8 @@ func (p *perfCollector) isSPE(stack []perfdata.Branch) bool {
 	return p.events == nil && p.maps.choice.binary.machine == elf.EM_AARCH64 && len(stack) == 1
 }
 
-// landed adds a branch b that Arm's SPE recorded. from and to are its places in the binary. The
-// code at the target ran, even if the branch was not taken.
+// landed adds a branch b that Arm's SPE has recorded to the Set. from and to are the places of its
+// source and target in the binary. The code at the target ran, even if the branch was not taken.
 func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	if !to.inside {
 		return
@@ -479,14 +490,15 @@ func (p *perfCollector) landed(b perfdata.Branch, from, to place) {
 	}
 }
 
-// damage counts a malformed sample, and keeps the first error about one.
+// damage counts a malformed sample of the recording. It keeps err if it is the first error about
+// such a sample.
 func (p *perfCollector) damage(err error) {
 	p.damaged = cmp.Or(p.damaged, err)
 	p.report.Damaged++
 }
 
-// checkDamage returns an error if samples were malformed, unless the text is of Arm's SPE and at
-// most a share of maxDamaged is.
+// checkDamage returns an error if samples of the recording were malformed. It tolerates a share of
+// up to maxDamaged malformed samples in the text of an SPE recording.
 func (p *perfCollector) checkDamage() error {
 	damaged, all := p.report.Damaged, p.report.Samples
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/perfdata"
 )
 
-// An object is a mapped file of the recording, identified by name and build ID.
+// An object is a file that some process of the recording has mapped, identified by name and build
+// ID.
 type object struct {
 	Object // its samples are set at the end, from the eventSamples of the chosen event
 	kernel bool
@@ -55,8 +56,8 @@ func newPerfMaps(c choice) *perfMaps {
 	return m
 }
 
-// newObject adds a mapped file, with its name and build ID, to those of the recording. ours says
-// whether it is the program of which the profile is made.
+// newObject adds a mapped file, with its name and build ID, to the mapped files of the recording.
+// ours says whether the file is the binary whose samples are collected.
 func (m *perfMaps) newObject(key objectKey, ours bool) *object {
 	o := &object{Object: Object{Name: key.name, BuildID: key.buildID, Ours: ours}, kernel: isKernelName(key.name), number: len(m.objects)}
 	m.objects[key] = o
@@ -116,7 +117,9 @@ func (m *perfMaps) insert(s *space, at mapping) error {
 	return nil
 }
 
-// kernelDelta returns mapping.delta for a mapping of the kernel or of a kernel module.
+// kernelDelta returns the number that has to be added to addresses in a mapping of the kernel or of
+// a kernel module, to get the addresses that the linker assigned or file offsets. It is stored in
+// mapping.delta.
 func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 	if !isKernelName(r.Path) {
 		if r.PageOffset == 0 {
@@ -132,8 +135,8 @@ func (m *perfMaps) kernelDelta(r *perfdata.Mmap) uint64 {
 	return r.PageOffset - r.Start
 }
 
-// own returns the mappings of a process, which the caller may change. If the process shares them
-// with its parent or child, own first makes a copy.
+// own returns the mappings of a process for the caller to change. If the process shares them with
+// its parent or child, own first makes a copy for this process.
 func (m *perfMaps) own(pid int32) *space {
 	s := m.processes[pid]
 	switch {
@@ -148,8 +151,8 @@ func (m *perfMaps) own(pid int32) *space {
 	return s
 }
 
-// exec handles the record of a thread's new name. If the process has executed another program, exec
-// drops the mappings of the process.
+// exec handles a record that gives a thread a new name. If the process got the name because it
+// executed another program, exec drops the mappings of the process.
 func (m *perfMaps) exec(r *perfdata.Comm) {
 	m.threads[r.TID] = r.PID
 	if r.Exec {
@@ -178,8 +181,8 @@ func (m *perfMaps) limit(detail string) error {
 	return faultAt(PerfData.String(), -1, fault.ErrLimit, "%s", detail)
 }
 
-// object returns the object for a mapping's name and build ID. If id is "", the build ID comes from
-// the recording's table.
+// object returns the object for the mapped file with a name and build ID. If id is "", the build ID
+// comes from the recording's table of build IDs.
 func (m *perfMaps) object(name, id string) *object {
 	ids := []string{id}
 	if id == "" {
@@ -219,7 +222,8 @@ func (m *perfMaps) process(pid, tid int32) *space {
 	return m.everywhere
 }
 
-// find returns the mapping of an address in a process or the kernel, nil if there is none.
+// find returns the mapping that contains an address, of a process or of the kernel. It returns nil
+// if there is none.
 func (m *perfMaps) find(process *space, address uint64) *mapping {
 	if process != nil {
 		if at := process.find(address); at != nil {
@@ -257,7 +261,8 @@ type space struct {
 	shared bool // by parent and child: to be copied before it is changed
 }
 
-// find returns the mapping of an address, nil if there is none.
+// find returns the mapping of a process or of the kernel that contains an address, nil if there is
+// none.
 func (s *space) find(address uint64) *mapping {
 	if s.last < len(s.maps) {
 		if m := &s.maps[s.last]; address >= m.start && address < m.end {

@@ -201,8 +201,8 @@ func (p *pprofReader) readSamples() error {
 	return nil
 }
 
-// divide converts the sums of values in p.leaves and p.calls to numbers of samples. period is the
-// value of one sample.
+// divide converts the sums of values in p.leaves and p.calls, for locations and calls, to numbers
+// of samples. period is the value of one sample.
 func (p *pprofReader) divide(period uint64) {
 	p.report.Samples = 0
 	for location, sum := range p.leaves {
@@ -239,8 +239,8 @@ func (p *pprofReader) addSamples(column int) error {
 	})
 }
 
-// addStack adds count samples with the current stack. Samples without a location are counted for
-// location 0, which does not exist.
+// addStack adds count samples with the stack in p.stack to the sums for its locations and calls.
+// Samples without a location are counted for location 0, which does not exist.
 func (p *pprofReader) addStack(count uint64) {
 	leaf := uint64(0)
 	for i, location := range p.stack {
@@ -286,8 +286,8 @@ func (p *pprofReader) readSample(f field, column int) (count uint64, err error) 
 	return count, nil
 }
 
-// readLocations adds the samples and calls of all locations to the Set. It removes the samples
-// whose location is in a mapping from leaves.
+// readLocations adds the samples and calls at all locations of the profile to the Set. It removes
+// the samples that are in a mapping from p.leaves, so that the others remain there.
 func (p *pprofReader) readLocations() error {
 	err := p.data.each(profileLocation, func(f field) error {
 		var id, mapping, address uint64
@@ -314,10 +314,10 @@ func (p *pprofReader) readLocations() error {
 	return nil
 }
 
-// called adds n samples to the Set's calls, for the call c between two locations. Some profilers
-// store the return address of a caller, and others an address within the call instruction, mostly
-// its last byte. In both cases the byte before the address is in the call instruction, because it
-// has at least two bytes.
+// called adds n samples of a call to the calls of the Set. c has the locations of the call and in
+// the called function. Some profilers store the return address of a caller, and others an address
+// within the call instruction, mostly its last byte. In both cases the byte before the address is
+// in the call instruction, because the instruction has at least two bytes.
 func (p *pprofReader) called(c pprofCall, n uint64) {
 	from, in := p.places[c.from], p.places[c.in]
 	from.offset--

@@ -29,7 +29,8 @@ import (
 // preAggregatedMarks has the letters with which lines of pre-aggregated text begin.
 const preAggregatedMarks = "TRBFfrSE"
 
-// isPreAggregated reports whether a line may be one of BOLT's pre-aggregated text.
+// isPreAggregated reports whether a line can be one of the pre-aggregated text that llvm-bolt
+// reads.
 func isPreAggregated(line []byte) bool {
 	return len(line) > 2 && lines.IsBlank(line[1]) && strings.IndexByte(preAggregatedMarks, line[0]) >= 0
 }
@@ -62,7 +63,8 @@ type preAggregatedReader struct {
 	others map[string]uint64 // samples of other files, by build ID
 }
 
-// A spot is an address on a line: a file offset of the binary if ours is set.
+// A spot is an address on a line of pre-aggregated text: a file offset of the binary if ours is
+// set, and otherwise an address in another file or an unknown one.
 type spot struct {
 	offset  uint64
 	ours    bool
@@ -70,7 +72,8 @@ type spot struct {
 	id      string // build ID of another file
 }
 
-// record reads a line and adds what it counts to the Set.
+// record parses a line of pre-aggregated text and adds the samples, branches or ranges that it
+// counts to the Set.
 func (r *preAggregatedReader) record() error {
 	if !isPreAggregated(r.Line) {
 		return r.Fail(0, fault.ErrSyntax, "one of %s and a blank are due, not %s", preAggregatedMarks, lines.Excerpt(r.Line))
@@ -115,7 +118,8 @@ func count(c *lines.Columns) uint64 {
 	return c.Uint(10)
 }
 
-// spot reads an address of a line, and converts it to a file offset if it is in the binary.
+// spot parses an address of a line, and converts it to a file offset if the address is in the
+// binary.
 func (r *preAggregatedReader) spot(c *lines.Columns) spot {
 	c.Blanks()
 	for _, unknown := range []string{"-1", "ffffffffffffffff"} {
@@ -140,7 +144,7 @@ func (r *preAggregatedReader) spot(c *lines.Columns) spot {
 	return s
 }
 
-// sample adds n samples to the report. The samples were taken at the address at.
+// sample adds n samples at the address at to the report.
 func (r *preAggregatedReader) sample(at spot, n uint64) {
 	r.report.Samples = saturating.Add(r.report.Samples, n)
 	if at.ours {
@@ -222,8 +226,9 @@ type preAggregatedWriter struct {
 	binary        *Binary
 }
 
-// address converts a file offset to the address that BOLT expects: the one that the linker
-// assigned, less the address of the first segment in a position-independent file.
+// address converts a file offset to the address that llvm-bolt expects: the address that the linker
+// assigned, minus the address of the first segment in a position-independent file. It returns false
+// if the offset is not in code.
 func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
 	at, ok := w.binary.Layout.code.Address(offset)
 	if w.binary.kind == elf.ET_DYN {

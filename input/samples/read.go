@@ -61,7 +61,7 @@ func ReadFolder(dir fs.FS, b *Binary, o Options) (*Set, *Report, error) {
 	return c.result(readPerfFolder(dir, c))
 }
 
-// result returns a NoSamplesError instead of a Set without samples.
+// result returns its arguments, or a NoSamplesError in place of a Set that has no samples.
 func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 	if err == nil && s.Empty() {
 		s, err = nil, &NoSamplesError{Binary: c.binary.Path, BuildID: c.buildID(), Report: r, Hint: c.hint(r)}
@@ -74,7 +74,7 @@ func (c choice) result(s *Set, r *Report, err error) (*Set, *Report, error) {
 // info.
 const manyUnnamed = 20
 
-// hint says what to do about an input that has no samples of the binary.
+// hint returns advice for the user of a recording that has no samples of the binary.
 func (c choice) hint(r *Report) string {
 	switch {
 	case r.trace != perfdata.NoTrace:
@@ -168,8 +168,8 @@ const (
 	cachegrind  = "it is of cachegrind, which counts lines, not addresses: use valgrind --tool=callgrind --dump-instr=yes"
 )
 
-// foreign describes an input that has no samples of any known format, by its first bytes. It
-// returns "" if the input may have samples.
+// foreign returns a description of a file that is no recording, such as an ELF file. head are the
+// first bytes of the file. It returns "" if the file may be a recording.
 func foreign(head []byte) string {
 	if len(head) == 0 {
 		return "it is empty; with --separate-threads=yes, valgrind writes the threads to files of their own, such as callgrind.out.PID-01"
@@ -230,8 +230,8 @@ func (in *input) close() {
 	}
 }
 
-// readAll reads a whole input into memory. Decompression stops when the data is longer than free
-// and more than ratio times as long as its compressed form.
+// readAll reads a whole recording into memory. Decompression stops when the data is longer than
+// free and more than ratio times as long as its compressed form.
 func (in *input) readAll(ratio, free int64) ([]byte, error) {
 	if in.bounded != nil {
 		in.bounded.ratio, in.bounded.free = ratio, free
@@ -268,8 +268,8 @@ func unwrap(src io.Reader) (*input, error) {
 	return in, nil
 }
 
-// A boundedReader reads decompressed data, and returns an error if there is too much of it for its
-// compressed size.
+// A boundedReader reads decompressed data. It returns an error if the data exceeds a multiple of
+// its compressed size.
 type boundedReader struct {
 	r          io.Reader
 	compressed *unpack.Counter
@@ -292,7 +292,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 }
 
 // compressionError converts the error of a decompressor to an afdo.FormatError. It returns errors
-// of the input itself unchanged.
+// of reading the compressed input unchanged.
 func compressionError(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -357,8 +357,8 @@ func headerSize(head []byte) byte {
 	return head[8] | head[15] // one of them is zero, whatever the byte order
 }
 
-// seekable returns the input in a form that can seek: itself, memory, or a temporary file that is
-// removed when the input is closed.
+// seekable returns the recording as a reader that can seek: the input itself, a copy in memory, or
+// a temporary file that is removed when the input is closed.
 func (in *input) seekable() (io.Reader, error) {
 	if file, ok := in.source.(io.ReadSeeker); ok {
 		if _, err := file.Seek(-in.consumed.N, io.SeekCurrent); err == nil {

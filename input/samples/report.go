@@ -12,7 +12,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Report says how the samples of an input were used.
+// A Report describes how the samples of a recording were used: how many were in the binary, and why
+// others were not used.
 type Report struct {
 	Format   Format
 	Samples  uint64 // samples of the chosen event and process; instructions that ran, of callgrind
@@ -70,8 +71,8 @@ type Object struct {
 	Ours     bool   `json:"-"` // it was taken for the binary
 }
 
-// An Effort has the statistics of a recorder by steps, which the recorder writes into the recording
-// as JSON.
+// An Effort has the statistics of a recording made by steps, such as the number of bursts. The
+// recorder writes them into the recording as JSON.
 type Effort struct {
 	Moments   uint64 `json:"moments"`   // moments at which a thread of the program ran
 	Missed    uint64 `json:"missed"`    // those at which it was not stopped: it waited or moved, ended, or must not be stopped
@@ -95,7 +96,7 @@ func (r *Report) counts() []*uint64 {
 	}
 }
 
-// Add adds the numbers of another report.
+// Add adds the numbers of another report to this report.
 func (r *Report) Add(other *Report) {
 	if r.Format == Unknown {
 		r.Format = other.Format
@@ -117,15 +118,16 @@ func (r *Report) Add(other *Report) {
 	r.sortObjects()
 }
 
-// addObject adds an object to the report, if it has samples or branches.
+// addObject adds a mapped file with its numbers of samples and branches to the report, unless both
+// are 0.
 func (r *Report) addObject(o Object) {
 	if o.Samples > 0 || o.Branches > 0 {
 		r.Objects = append(r.Objects, o)
 	}
 }
 
-// sortObjects sorts the objects by samples, the most first, and adds up those that are listed
-// twice.
+// sortObjects sorts the mapped files of the report by samples, the most first. It adds up the
+// samples of files that are listed twice.
 func (r *Report) sortObjects() {
 	sums := make(map[Object]Object) // the keys have no counts
 	for _, o := range r.Objects {
@@ -140,8 +142,8 @@ func (r *Report) sortObjects() {
 	})
 }
 
-// TraceHint says how to convert the processor trace in the recording to samples. It returns "" if
-// there is no trace.
+// TraceHint returns advice on how to convert a processor trace in the recording, such as Intel PT,
+// to samples. It returns "" if the recording has no trace.
 func (r *Report) TraceHint() string {
 	switch r.trace {
 	case perfdata.NoTrace:
@@ -154,8 +156,8 @@ func (r *Report) TraceHint() string {
 	return "it has " + r.trace.String() + ", which perf makes samples of: perf inject --itrace=i1000il64 --strip -i IN -o OUT"
 }
 
-// A NoSamplesError says that an input has no samples of the binary, and which objects it has
-// samples of. It matches afdo.ErrNotFound.
+// A NoSamplesError reports that a recording has no samples of the binary. Its Report lists the
+// files of which the recording has samples. It matches afdo.ErrNotFound.
 type NoSamplesError struct {
 	Binary  string // path
 	BuildID string // "" if it has none

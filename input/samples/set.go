@@ -71,8 +71,8 @@ type Set struct {
 // would overflow stays at the greatest number. The zero value is empty and ready for use.
 type Sums[K key] struct{ m map[K]uint64 }
 
-// key is the types of keys of the sums in a Set: file offsets, ranges, branches, calls, and encoded
-// traces.
+// key lists the types of the keys whose samples a Set counts: file offsets, ranges, branches,
+// calls, and encoded traces.
 type key interface {
 	uint64 | Range | Branch | Call | string
 }
@@ -118,7 +118,7 @@ func order[K key]() func(a, b K) int {
 	return compare.(func(a, b K) int)
 }
 
-// merge adds the sums of other.
+// merge adds the sums of other to s.
 func (s *Sums[K]) merge(other *Sums[K]) {
 	for key, n := range other.m {
 		s.Add(key, n)
@@ -153,14 +153,14 @@ func (s *Set) addName(offset uint64, name string) {
 	}
 }
 
-// Empty reports whether nothing has been added.
+// Empty reports whether the Set has no samples.
 func (s *Set) Empty() bool {
 	return s.Ranges.Len()+s.Addresses.Len()+s.Branches.Len()+s.Landings.Len() == 0
 }
 
-// Merge adds the samples of other, which does not change. It does not add the names, which serve to
-// check a single recording against the binary. The sum is exact if all parts with samples are
-// exact.
+// Merge adds the samples of other to s. It does not change other. It does not add the names of
+// functions, which serve to check a single recording against the binary. The result is exact if
+// both sets are exact or empty.
 func (s *Set) Merge(other *Set) {
 	switch {
 	case other.Empty():

@@ -11,7 +11,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A Survey says what is in a recording of perf. It is made without the program that was recorded.
+// A Survey describes the content of a recording of perf, such as the number of its events, samples
+// and processes. Making one does not need the program that was recorded.
 type Survey struct {
 	Report    *Report // of the event that create would use; without a binary, no sample is in it
 	Events    int     // in the recording

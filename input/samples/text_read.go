@@ -60,7 +60,8 @@ func readText(in *input, c choice) (*Set, *Report, error) {
 	}
 }
 
-// samples returns how many samples there are: of addresses, or of ranges if there are none.
+// samples returns the number of samples in a Set: those of addresses, or those of ranges if there
+// are no addresses.
 func (s *Set) samples() (n uint64) {
 	for _, count := range s.Addresses.m {
 		n = saturating.Add(n, count)
@@ -74,11 +75,14 @@ func (s *Set) samples() (n uint64) {
 	return n
 }
 
-// A textReader reads the text form with the variations of its writers. Perforator writes offsets
-// with 0x. simpleperf inject writes build ID and path in comments after the lists, and lists of
-// further binaries after that. llvm-profgen --skip-symbolization writes addresses that the linker
-// assigned, no list of addresses, and separate lists for each calling context, each after the
-// context's name in brackets.
+// A textReader reads the text form of sets of samples, with the variations of the programs that
+// write it:
+//   - Perforator writes offsets with 0x.
+//   - simpleperf inject writes build ID and path in comments after the lists, and then the lists of
+//     further binaries.
+//   - llvm-profgen --skip-symbolization writes addresses that the linker assigned, no list of
+//     addresses, and separate lists for each calling context, each after the context's name in
+//     brackets.
 type textReader struct {
 	*lines.Reader
 	held bool // the next call of next returns the current line again
@@ -92,7 +96,8 @@ type textBlock struct {
 	path, buildID string // "" if not known
 }
 
-// next reads the next line. If the current line is held, next returns it once more instead.
+// next reads the next line of the text. If the reader has marked the current line as held, next
+// returns this line once more instead.
 func (t *textReader) next() error {
 	if t.held {
 		t.held = false
@@ -102,7 +107,8 @@ func (t *textReader) next() error {
 }
 
 // block reads the lists of the next binary, of all its calling contexts, and the comments after
-// them. If the lists of another binary follow, their first line is held for the next call.
+// them. If lists of another binary follow, the first line of these is held: the next call of next
+// returns it again.
 func (t *textReader) block() (b textBlock, err error) {
 	b.set = new(Set)
 	for context := true; context; {
@@ -140,8 +146,9 @@ func isComment(line []byte) bool {
 
 func isContext(line []byte) bool { return bytes.HasPrefix(line, []byte("[")) }
 
-// comments reads the comments after the lists. It reports whether the lists of another calling
-// context follow. It holds the first line of any lists that follow for the next call of next.
+// comments reads the comments after the lists of a binary into b. It reports whether the lists of
+// another calling context follow. The first line of any lists that follow is held: the next call of
+// next returns it again.
 func (t *textReader) comments(b *textBlock) (context bool, err error) {
 	for {
 		if err := t.next(); err == io.EOF {
@@ -160,7 +167,8 @@ func (t *textReader) comments(b *textBlock) (context bool, err error) {
 	}
 }
 
-// describe reads a comment after the lists. A build ID of zeros means an unknown one.
+// describe parses a comment after the lists of a binary, which contains its build ID or path. A
+// build ID of zeros means an unknown one.
 func (b *textBlock) describe(comment string) {
 	id, ok := strings.CutPrefix(comment, "build_id: 0x")
 	switch {
@@ -171,11 +179,12 @@ func (b *textBlock) describe(comment string) {
 	}
 }
 
-// A counted is an entry of a list: one or two offsets, and a count.
+// A counted is an entry of a list in the text: one or two file offsets, and a count.
 type counted struct{ first, second, count uint64 }
 
-// lists reads the lists of ranges, addresses and branches. If the list of branches comes directly
-// after the list of ranges, the keys are addresses that the linker assigned, not file offsets.
+// lists reads the lists of ranges, addresses and branches of a binary. If the list of branches
+// comes directly after the list of ranges, the offsets in the lists are addresses that the linker
+// assigned, not file offsets.
 func (t *textReader) lists(b *textBlock) error {
 	n, err := t.length("range")
 	if err == nil {
@@ -211,7 +220,8 @@ func (t *textReader) lists(b *textBlock) error {
 	return t.keys(n, "branch", branchMark, addBranch)
 }
 
-// length reads the line before a list, which has the number of its entries.
+// length reads the line before a list, which contains the number of the list's entries. what names
+// the list in error messages.
 func (t *textReader) length(what string) (uint64, error) {
 	if err := t.next(); err != nil {
 		return 0, ended(t.Reader, err, "the number of "+what+" lines")
@@ -223,8 +233,8 @@ func (t *textReader) length(what string) (uint64, error) {
 	return n, c.Err
 }
 
-// keys reads n entries of a list, and calls add for each. mark separates the two offsets of an
-// entry; it is empty for entries with one offset.
+// keys reads n entries of a list, and calls add for each. what names the list in error messages.
+// mark separates the two offsets of an entry; it is empty for entries with one offset.
 func (t *textReader) keys(n uint64, what, mark string, add func(counted)) error {
 	for ; n > 0; n-- {
 		if err := t.next(); err != nil {

@@ -56,7 +56,7 @@ func (t *Trace) key() string {
 	return string(b)
 }
 
-// decode is the inverse of key.
+// decode sets t to the trace that the method key has encoded as the given key.
 func (t *Trace) decode(key string) {
 	b := []byte(key)
 	calls, n := binary.Uvarint(b)
@@ -78,9 +78,9 @@ func (t *Trace) decode(key string) {
 	}
 }
 
-// trace adds a sample with both stacks to the Set's traces. The program's part of the call chain
-// follows the last mark. It begins with the address of the instruction that ran, followed by return
-// addresses.
+// trace adds a sample that has both a call chain and a branch stack to the traces of the Set. The
+// part of the call chain that belongs to the program follows the last of the marks for kinds of
+// code. It begins with the address of the instruction that ran, followed by return addresses.
 func (p *perfCollector) trace(s *perfdata.Sample, stack []perfdata.Branch, process *space) {
 	t := Trace{At: p.offset(process, s.IP)}
 	chain := s.Stack

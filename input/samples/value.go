@@ -64,8 +64,8 @@ func (c choice) chooseValue(types []valueType, period valueType) (int, error) {
 	return 0, fmt.Errorf("samples: %w: none counts execution; its values are %s%s; record processor time, or use one of these anyway with --event", ErrNoEvent, listed(types), of)
 }
 
-// countsOf says what the values of a profile count. They count execution, unless the user asked for
-// a type of values by name.
+// countsOf returns what the values of a profile count. If the user has asked for a type of values
+// by name, and they are not numbers of samples, the name decides. Otherwise they count execution.
 func (c choice) countsOf(v valueType) Counts {
 	if c.options.Event != "" && !v.countsSamples() {
 		return countsOf(v.name)

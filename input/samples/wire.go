@@ -15,7 +15,7 @@ const (
 	wire32     = 5
 )
 
-// A field is a field of a message, or a whole message at the top level.
+// A field is a field of a protocol buffers message. A whole message is also represented as a field.
 type field struct {
 	format Format // of the data
 	number int
@@ -31,7 +31,7 @@ func wholeMessage(format Format, data []byte, offset int64) field {
 	return field{format: format, wire: wireBytes, bytes: data, offset: offset}
 }
 
-// fields yields the fields of a message.
+// fields yields the fields of the message that f contains.
 func (f field) fields() iter.Seq2[field, error] {
 	return func(yield func(field, error) bool) {
 		for rest, at := f.bytes, f.offset; len(rest) > 0; {
@@ -44,7 +44,7 @@ func (f field) fields() iter.Seq2[field, error] {
 	}
 }
 
-// each calls use for each field with the given number in a message.
+// each calls use for each field with the given number in the message that f contains.
 func (f field) each(number int, use func(field) error) error {
 	for part, err := range f.fields() {
 		if err == nil && part.number == number {
@@ -57,8 +57,8 @@ func (f field) each(number int, use func(field) error) error {
 	return nil
 }
 
-// scan reads the integers of a message: field 1 into the first variable, field 2 into the second,
-// and so on.
+// scan reads the integers of the message that f contains: field 1 into the first variable, field 2
+// into the second, and so on.
 func (f field) scan(into ...*uint64) error {
 	for part, err := range f.fields() {
 		if err != nil {
@@ -106,7 +106,7 @@ func (f field) readField(b []byte, at int64) (field, int, error) {
 	return part, 0, f.faultAt(at, fault.ErrSyntax, "a field of unknown wire type %d", tag&7)
 }
 
-// fixedSize returns the length of a number of fixed length.
+// fixedSize returns the length in bytes of a field that is a number of fixed length, 4 or 8.
 func (f field) fixedSize() int {
 	if f.wire == wire32 {
 		return 4
@@ -155,7 +155,7 @@ func (f field) text() (string, error) {
 	return string(f.bytes), nil
 }
 
-// faultAt returns an error about an offset of the data.
+// faultAt returns an error about the data at an offset of the recording, whose format is that of f.
 func (f field) faultAt(offset int64, class error, detail string, args ...any) error {
 	return faultAt(f.format.String(), offset, class, detail, args...)
 }
