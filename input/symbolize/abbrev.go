@@ -7,15 +7,17 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An encoding holds the properties of a unit that determine the size of its values.
+// An encoding holds the properties of a compilation unit that determine the size of the values in
+// its debug info, such as the size of addresses.
 type encoding struct {
 	version  uint16
 	addrSize uint8
 	wide     bool // 64-bit offsets
 }
 
-// An abbrevTable holds the abbreviations of a unit, compiled for its encoding. Nearly all entries
-// are skipped, and compiled abbreviations skip them in a few steps or at once.
+// An abbrevTable holds the abbreviations of a compilation unit, prepared for the unit's encoding.
+// Nearly all entries of debug info are skipped. A prepared abbreviation says how to skip an entry
+// in a few steps or at once.
 type abbrevTable struct {
 	dense  []abbrev // codes 1, 2, 3...
 	sparse map[uint64]*abbrev
@@ -27,26 +29,28 @@ type abbrevTable struct {
 	whole bool      // decoded to the end
 }
 
-// tableFrom identifies a table of abbreviations.
+// tableFrom identifies the source of an abbrevTable: the section, the offset of the table, and the
+// encoding of the unit.
 type tableFrom struct {
 	sect *section
 	off  uint64
 	encoding
 }
 
-// reset empties the table but keeps its memory.
+// reset removes all abbreviations from the table but keeps its memory.
 func (t *abbrevTable) reset() {
 	t.dense, t.attrs, t.steps = t.dense[:0], t.attrs[:0], t.steps[:0]
 	t.sparse, t.from, t.whole = nil, tableFrom{}, false
 }
 
-// holds reports whether t contains the table that from identifies, decoded at least up to code, or
-// completely if code is 0.
+// holds reports whether t contains the abbreviations of the table that from identifies: at least
+// those up to the given code, or all if code is 0.
 func (t *abbrevTable) holds(from tableFrom, code uint64) bool {
 	return t.from == from && (t.whole || code != 0 && t.lookup(code) != nil)
 }
 
-// An abbrev is the layout of an entry.
+// An abbrev is an abbreviation: the tag and the attributes of the debugging information entries
+// that use it, and how to skip such an entry.
 type abbrev struct {
 	tag      dwarf.Tag
 	children bool
@@ -56,7 +60,7 @@ type abbrev struct {
 	attrs    []attrSpec
 }
 
-// An attrSpec is an attribute of an abbreviation.
+// An attrSpec is an attribute in an abbreviation: what it describes, and the form of its values.
 type attrSpec struct {
 	slot   slot
 	form   form
@@ -90,8 +94,9 @@ const wholeTable = 16 << 10
 // abbrevCost is the number of bytes charged to the budget for an abbreviation, see reading.spend.
 const abbrevCost = 64
 
-// readAbbrevs decodes the table at an offset into t, unless t already holds it. If only is not 0,
-// it stops after that code.
+// readAbbrevs decodes the abbreviations at offset off of section s into t, and returns t. It does
+// nothing if t contains them already. e is the encoding of the unit. If only is not 0, readAbbrevs
+// stops after the abbreviation with this code.
 func (r *reading) readAbbrevs(t *abbrevTable, s *section, off uint64, e encoding, only uint64) (*abbrevTable, error) {
 	if s == nil {
 		return nil, nil
@@ -171,12 +176,12 @@ func (c *cursor) abbrev(t *abbrevTable, e encoding) abbrev {
 	return a
 }
 
-// has reports whether the abbreviation has an attribute.
+// has reports whether entries with this abbreviation have the attribute s.
 func (a *abbrev) has(s slot) bool {
 	return slices.ContainsFunc(a.attrs, func(spec attrSpec) bool { return spec.slot == s })
 }
 
-// skipEntry skips the values of an entry.
+// skipEntry skips the values of a debugging information entry with the abbreviation a.
 func (c *cursor) skipEntry(a *abbrev, e encoding) {
 	for i := 0; i+1 < len(a.steps); i += 2 {
 		c.Take(uint64(a.steps[i]), aField)

@@ -58,8 +58,9 @@ func (i *Instance) Chain() []*Instance {
 	return chain
 }
 
-// A sweep moves through the code of a unit in the order of addresses. At each address it finds the
-// innermost function, which is a node of the tree, and the row of the line table.
+// A sweep goes through the code of a compilation unit in the order of addresses. At each address it
+// finds the innermost function or inlined copy, which is a node of the tree, and the row of the
+// line table.
 type sweep struct {
 	tree   *tree
 	ranges []nodeRange // ranges that begin at a later address
@@ -72,14 +73,15 @@ type sweep struct {
 // because its function does not belong to the symbol.
 const asideCost = 4
 
-// A nodeHeap holds ranges, the one of the latest entry first. Later entries are inlined into
-// earlier ones.
+// A nodeHeap is a heap of address ranges of functions and inlined copies. The range whose entry
+// comes last in the debug info is on top, because later entries are inlined into earlier ones.
 type nodeHeap struct{ heapSlice[nodeRange] }
 
 func (h nodeHeap) Less(i, j int) bool { return h.heapSlice[i].node > h.heapSlice[j].node }
 
-// code returns the spans of a symbol's code. fit says whether the unit has a function there, and
-// whether that has the symbol's name: fitNothing, fitFunction or fitName.
+// code returns the code of the symbol target, as the debug info of the current unit describes it.
+// fit says whether the unit has a function at the symbol's address, and whether this function has
+// the symbol's name: fitNothing, fitFunction or fitName.
 func (w *worker) code(s *sweep, target Symbol) (code *Code, fit int, err error) {
 	if err := w.spend(asideCost * len(s.aside)); err != nil {
 		return nil, 0, err
@@ -142,8 +144,8 @@ func (c *Code) hasUndeclared() bool {
 	return false
 }
 
-// add appends a span, or extends the last one if it is adjacent and from the same place. It reports
-// whether it added a span.
+// add appends a span to the code. If the span before it is adjacent and has the same line and
+// inlined calls, add extends that span instead. It reports whether it appended a span.
 func (c *Code) add(s Span) bool {
 	if s.Instance == nil && s.Line == (Line{}) {
 		return false
@@ -158,8 +160,8 @@ func (c *Code) add(s Span) bool {
 	return true
 }
 
-// begin prepares the sweep for the symbol at an address. It drops the ranges that end before the
-// address, and activates those that contain it.
+// begin prepares the sweep for the code of a symbol, which begins at addr. It drops the ranges of
+// functions that end before addr, and activates those that contain addr.
 func (s *sweep) begin(addr uint64) {
 	for _, r := range s.aside {
 		heap.Push(&s.active, r)
@@ -173,9 +175,10 @@ func (s *sweep) begin(addr uint64) {
 	}
 }
 
-// step returns the node at an address, or noNode, and the end of the addresses from there on that
-// have the same node and row. It ignores functions that top excludes, which are in the tree for
-// other symbols.
+// step returns the node of the tree for an address, which is the innermost function there, or
+// noNode. It also returns the first address after addr, at most end, with another node or another
+// row of the line table. It ignores functions that top excludes, because they belong to another
+// symbol at the same address.
 func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	for len(s.ranges) > 0 && s.ranges[0].low <= addr {
 		heap.Push(&s.active, s.ranges[0])
@@ -207,7 +210,8 @@ func (s *sweep) step(addr, end uint64, top *topChoice) (int32, uint64) {
 	return n, next
 }
 
-// A topChoice records which of several functions at the address of a symbol belongs to the symbol.
+// A topChoice records which function of the debug info belongs to a symbol, if several begin at the
+// symbol's address.
 type topChoice struct {
 	chosen int32
 	others []int32 // functions that were not chosen, sorted
@@ -217,7 +221,7 @@ type topChoice struct {
 	excluded bool
 }
 
-// excludes reports whether a function does not belong to the symbol.
+// excludes reports whether the function with index top in the tree does not belong to the symbol.
 func (t *topChoice) excludes(of *tree, top int32) bool {
 	if top != t.last {
 		_, other := slices.BinarySearch(t.others, top)
@@ -233,9 +237,10 @@ const (
 	fitName            // a function covers the symbol and has its name
 )
 
-// chooseTop finds the function of the unit for a symbol. With identical code folding, several
-// functions may begin at its address; then it chooses the one with the symbol's name, or else the
-// first. name is the index of this name in the symbol's names.
+// chooseTop finds the function of the current unit that belongs to the symbol target. With
+// identical code folding, several functions may begin at the symbol's address. Then chooseTop
+// prefers the one with the symbol's name, or else takes the first. fit says how well the function
+// fits. name is the index of the function's name in target.Names.
 func (w *worker) chooseTop(s *sweep, target Symbol) (choice *topChoice, fit, name int, err error) {
 	choice = &topChoice{chosen: noNode, last: noNode, code: span{target.Low, target.High}}
 	var tops []int32
@@ -278,8 +283,8 @@ func sameFunction(symbol string, f *Function) bool {
 		(len(symbol) == len(linkage) || symbol[len(linkage)] == '.')
 }
 
-// instance returns the instance of a node. It creates missing instances of the node and its
-// callers.
+// instance returns the Instance for a node of the tree, which is a function or an inlined copy. It
+// creates the Instances of the node and of its callers if they do not exist yet.
 func (w *worker) instance(t *tree, n int32) (*Instance, error) {
 	var missing []int32
 	for ; n != noNode && t.nodes[n].instance == nil; n = t.nodes[n].parent {

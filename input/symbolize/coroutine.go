@@ -42,10 +42,10 @@ func coroutineOf(symbol string) (coroutine, actor string) {
 	return "", ""
 }
 
-// declareActors gives functions that GCC made from a coroutine the declaration of the coroutine. It
-// looks at an instance i in the code of symbol target, and at the callers of i: the actor and the
-// function that destroys the frame may be inlined into each other, and the actor into the
-// coroutine.
+// declareActors copies the declaration of a coroutine to the functions that GCC made from it. It
+// does so for the instance i in the code of the symbol target, and for the callers of i, because
+// these functions may be inlined into each other: the actor and the function that destroys the
+// frame into one another, and the actor into the coroutine.
 func (w *worker) declareActors(i *Instance, target Symbol) error {
 	if i == nil || w.llvm {
 		return nil
@@ -70,8 +70,9 @@ func (w *worker) declareActors(i *Instance, target Symbol) error {
 	return nil
 }
 
-// declareActor gives function f the declaration of a coroutine of the current unit, if f has the
-// name of the coroutine. coroutine and actor are linkage names.
+// declareActor copies the declaration of a coroutine in the current unit to function f, if f has
+// the name of the coroutine. coroutine and actor are linkage names: of the coroutine, and of the
+// actor, which is the function that GCC made from its body.
 func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	linked, err := w.linked(w.current)
 	if err != nil {
@@ -83,8 +84,9 @@ func (w *worker) declareActor(f *Function, coroutine, actor string) error {
 	return nil
 }
 
-// declareBegun gives f the declaration of a coroutine into which f is inlined, if the binary has an
-// actor of this coroutine. f is then the actor.
+// declareBegun copies the declaration of a coroutine to function f, which is inlined into the
+// coroutine, if the binary has an actor of this coroutine. f is then the actor, the function that
+// GCC made from the body of the coroutine.
 func (w *worker) declareBegun(f, coroutine *Function) error {
 	actors, err := w.file.symbols.actorsOf()
 	if err != nil {
@@ -96,15 +98,16 @@ func (w *worker) declareBegun(f, coroutine *Function) error {
 	return nil
 }
 
-// isNamedLike reports whether f and a coroutine have the same name, apart from template arguments
-// of the coroutine. GCC omits these in the names of functions that it makes from a coroutine.
+// isNamedLike reports whether f has the name of a coroutine. The template arguments of the
+// coroutine's name do not count, because GCC omits them in the names of functions that it makes
+// from a coroutine.
 func (f *Function) isNamedLike(coroutine *Function) bool {
 	rest, ok := strings.CutPrefix(coroutine.Name, f.Name)
 	return ok && (rest == "" || rest[0] == '<')
 }
 
-// declareLike copies the position of the declaration from d to f. It sets the linkage name of f if
-// f has none.
+// declareLike copies the position of the declaration of function d to f. It sets the linkage name
+// of f to linkage if f has none.
 func (f *Function) declareLike(d *Function, linkage string) {
 	f.Line, f.File = d.Line, d.File
 	f.LinkageName = cmp.Or(f.LinkageName, linkage)
@@ -130,7 +133,7 @@ func (t *symbolTable) readActors() (map[string]string, error) {
 	return actors, nil
 }
 
-// linked returns the functions of unit u that debug info declares, by linkage name. u must be the
+// linked returns the functions that debug info declares in unit u, by linkage name. u must be the
 // current unit.
 func (w *worker) linked(u *dwarfUnit) (map[string]*Function, error) {
 	if u.linked != nil {

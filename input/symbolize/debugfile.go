@@ -82,7 +82,8 @@ func (p debugPath) matches(o *object) bool {
 	return sum.Sum32() == p.crc
 }
 
-// debugPaths returns the paths at which debuggers look for separate debug files.
+// debugPaths returns the paths at which debuggers look for the separate debug file of the binary.
+// id is the binary's build ID.
 func (f *File) debugPaths(id []byte) []debugPath {
 	var paths []debugPath
 	if name, ok := buildIDPath(id); ok {
@@ -122,7 +123,8 @@ func realDir(path string) string {
 	return filepath.Dir(path)
 }
 
-// buildIDPath returns the path for a build ID below a directory of debug files.
+// buildIDPath returns the path that the debug file for a build ID has below a directory of debug
+// files. It returns false if the build ID is too short.
 func buildIDPath(id []byte) (string, bool) {
 	if len(id) < 2 {
 		return "", false
@@ -131,7 +133,8 @@ func buildIDPath(id []byte) (string, bool) {
 }
 
 // checkMoved returns an error if llvm-bolt has moved the code of the binary, and the debug info is
-// missing or of the program before. llvm-bolt notes its command line in what it writes.
+// missing or describes the code as it was before. A note section with llvm-bolt's command line
+// shows that a file was written by it.
 func (f *File) checkMoved() error {
 	if f.binary.byName[elfid.BOLTNote] == nil || f.debug != nil && bytes.Contains(f.debug.small(elfid.BOLTNote), []byte("update-debug-sections")) {
 		return nil
@@ -150,7 +153,8 @@ func (f *File) noDebugInfo() error {
 	return fmt.Errorf("symbolize: %s has %w%s", f.path, ErrNoDebugInfo, looked)
 }
 
-// openAlternate opens the file to which dwz moved the debug info shared by several files.
+// openAlternate opens the file to which dwz has moved the parts of the debug info d that several
+// files share.
 func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	link := d.object.small(".gnu_debugaltlink")
 	end := bytes.IndexByte(link, 0)
@@ -186,7 +190,7 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 	return nil, fmt.Errorf("symbolize: %s: the common debug file that dwz made, %s with the build ID %x, is not there: %w", d.object.path, name, id, ErrNoDebugInfo)
 }
 
-// isMissing reports whether an error means that there is no regular file at a path.
+// isMissing reports whether an error of opening a path means that no regular file exists there.
 func isMissing(err error) bool {
 	return slices.ContainsFunc([]error{fs.ErrNotExist, files.ErrNotRegular, syscall.ENOTDIR, syscall.ENAMETOOLONG}, func(none error) bool { return errors.Is(err, none) })
 }

@@ -43,8 +43,8 @@ var (
 	errRange = errors.New("bad address ranges")
 )
 
-// faultAt returns an error about a part of a file. offset counts in the decompressed data of the
-// section named part, or in the file if part is empty.
+// faultAt returns an error about malformed data at an offset. part is the name of the section;
+// offset counts in its decompressed data. If part is empty, offset counts in the file.
 func faultAt(file, part string, offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{
 		Format: "symbolize", File: file, Section: fault.HeaderSection, Part: part, Offset: offset,

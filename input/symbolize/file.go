@@ -101,7 +101,8 @@ func (f *File) Close() error {
 	return err
 }
 
-// keep registers an object to be closed with the file.
+// keep registers an opened object, so that [File.Close] closes it too. If the File is closed
+// already, keep closes the object and returns an error.
 func (f *File) keep(o *object) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +185,8 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	}
 }
 
-// unlessChanged returns an error if an open file has been modified, and otherwise err.
+// unlessChanged returns an error if the binary or a file with its debug info has been modified
+// since it was opened, and otherwise err.
 func (f *File) unlessChanged(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +199,8 @@ func (f *File) unlessChanged(err error) error {
 	return err
 }
 
-// unlessChanged returns an error if the file has been modified, and otherwise err.
+// unlessChanged returns an error if the object's file has been modified since it was opened, and
+// otherwise err.
 func (o *object) unlessChanged(err error) error {
 	if o != nil && o.watch.Changed() {
 		return fmt.Errorf("symbolize: %s: %w", o.path, fault.ErrChanged)
@@ -225,7 +228,8 @@ const (
 	budgetAtLeast = 24 << 20
 )
 
-// newBudget returns the budget for files of the given total size.
+// newBudget returns the memory budget of a query, in bytes, for files of the given total size. The
+// query fails when it has used up the budget.
 func newBudget(size int64) *atomic.Int64 {
 	left := new(atomic.Int64)
 	left.Store(budgetPerByte*size + budgetAtLeast)

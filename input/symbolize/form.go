@@ -79,7 +79,8 @@ var formSizes = [...]uint8{
 	formStrx1: 1, formStrx2: 2, formStrx3: 3, formStrx4: 4, formAddrx1: 1, formAddrx2: 2, formAddrx3: 3, formAddrx4: 4,
 }
 
-// sizeCode returns the size of a form, encoded as in formSizes. It also knows the GNU forms.
+// sizeCode returns the size of a form's values, as formSizes encodes it. It covers GNU's forms,
+// which formSizes does not contain.
 func (f form) sizeCode() uint8 {
 	if int(f) < len(formSizes) {
 		return formSizes[f]
@@ -124,7 +125,7 @@ func (e encoding) offsetSize() uint8 {
 	return 4
 }
 
-// skipForm skips a value of variable size.
+// skipForm skips a value of the form f, whose size depends on the value.
 func (c *cursor) skipForm(f form, e encoding) {
 	switch f {
 	case formString:
@@ -144,7 +145,8 @@ func (c *cursor) skipForm(f form, e encoding) {
 	}
 }
 
-// indirect reads the form of a value of form formIndirect, which precedes the value.
+// indirect reads the form of an attribute with the form formIndirect. The entry contains the actual
+// form, followed by the value.
 func (c *cursor) indirect() form {
 	f := form(c.ULEB())
 	if f == formIndirect || f == formImplicitConst || !f.known() {
@@ -192,7 +194,8 @@ func (c *cursor) value(f form, e encoding, implicit int64) value {
 	return value{f, c.uint(n)}
 }
 
-// A slot identifies an attribute that this package uses.
+// A slot is the number of an attribute that this package uses, such as the name or the low address
+// of a function. DWARF 5 and older GNU attributes with the same meaning have the same slot.
 type slot uint8
 
 const (
@@ -242,8 +245,8 @@ var gnuSlots = map[dwarf.Attr]slot{
 	0x2136: slotDiscriminator,
 }
 
-// slotOf returns the slot for an attribute, or slotNone. If an entry has an attribute twice, or
-// both the DWARF 5 attribute and the GNU attribute of a slot, the first one counts.
+// slotOf returns the slot of a DWARF attribute, or slotNone if this package does not use the
+// attribute. If an entry has two attributes with the same slot, the first one counts.
 func slotOf(a dwarf.Attr) slot {
 	if int(a) < len(slots) {
 		return slots[a]
@@ -251,8 +254,8 @@ func slotOf(a dwarf.Attr) slot {
 	return gnuSlots[a]
 }
 
-// wanted reports whether this package reads the attributes of entries with a tag. Other entries are
-// skipped.
+// wanted reports whether this package reads the attributes of entries with a tag, such as those of
+// functions. It skips all other entries.
 func wanted(t dwarf.Tag) bool {
 	switch t {
 	case dwarf.TagCompileUnit, dwarf.TagPartialUnit, dwarf.TagSkeletonUnit, dwarf.TagTypeUnit,

@@ -37,8 +37,9 @@ const (
 	maxFunctions    = 1 << 16
 )
 
-// function returns the function of an entry. It takes names and declaration from the entry, or
-// follows its abstract origin or specification, through at most maxHops references.
+// function returns the Function that the entry ref describes. It takes names and declaration from
+// the entry, and what is missing from the entry's abstract origin or specification. hops is the
+// number of such references followed so far, at most maxHops.
 func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	if f := w.functions[ref]; f != nil {
 		return f, nil
@@ -82,8 +83,8 @@ func (w *worker) function(ref dieRef, hops int) (*Function, error) {
 	return f, nil
 }
 
-// isUndeclared reports whether debug info does not declare the function, and no code has provided a
-// position yet.
+// isUndeclared reports whether debug info does not declare the function, and beginAt has not set
+// its position either.
 func (f *Function) isUndeclared() bool { return f.Artificial && f.Line == 0 }
 
 // beginAt sets the position of a function that debug info does not declare to the line of its first
@@ -95,9 +96,10 @@ func (f *Function) beginAt(l Line) {
 	}
 }
 
-// inherit copies what the entry itself does not specify from its abstract origin or specification.
-// The position of an abstract origin overrides the entry's own. That of a specification does not,
-// because GCC counts lines from the definition.
+// inherit copies the properties that the entry of function f does not specify from another entry,
+// its abstract origin or its specification. origin is set for an abstract origin: then the position
+// of the declaration overrides that of f. The position of a specification does not, because GCC
+// counts lines from the definition.
 func (f *Function) inherit(from *Function, origin bool) {
 	f.Name = cmp.Or(f.Name, from.Name)
 	f.LinkageName = cmp.Or(f.LinkageName, from.LinkageName)
@@ -110,7 +112,8 @@ func (f *Function) inherit(from *Function, origin bool) {
 	}
 }
 
-// declared returns the function as described by the entry itself.
+// declared returns the Function that entry e of unit u describes by its own attributes, without
+// following references to other entries.
 func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
 	f := &Function{Line: uint32(e.number(slotDeclLine)), column: uint32(e.number(slotDeclColumn)), Artificial: e.number(slotArtificial) != 0}
 	for _, s := range []struct {
@@ -139,7 +142,8 @@ func (w *worker) declared(u *dwarfUnit, e *dwarfEntry) (*Function, error) {
 	return f, err
 }
 
-// intern returns a string, the same one for equal names. Units repeat the names of templates.
+// intern returns name as a string. It returns the same string for equal names, because units repeat
+// the names of templates.
 func (w *worker) intern(name []byte) string {
 	s, ok := w.names[string(name)]
 	if !ok {
@@ -152,7 +156,8 @@ func (w *worker) intern(name []byte) string {
 	return s
 }
 
-// entryAt reads an entry of any unit. It also returns the unit.
+// entryAt reads the debugging information entry ref. It also returns the unit that contains the
+// entry, which may be any unit.
 func (w *worker) entryAt(ref dieRef) (*dwarfUnit, dwarfEntry, error) {
 	u, err := w.unitOf(ref)
 	if err != nil {
@@ -181,7 +186,8 @@ func (w *worker) entryAt(ref dieRef) (*dwarfUnit, dwarfEntry, error) {
 	return u, e, w.decode(u.data.info, ref.off, u.span.end, read)
 }
 
-// unitOf returns the unit of an entry, with its abbreviations.
+// unitOf returns the unit that contains the debugging information entry ref, with its
+// abbreviations.
 func (w *worker) unitOf(ref dieRef) (*dwarfUnit, error) {
 	if u := w.current; u != nil && u.data == ref.data && ref.off >= u.entries && ref.off < u.span.end {
 		return u, nil

@@ -28,8 +28,8 @@ type lineHeader struct {
 	from lineFrom
 }
 
-// lineFrom identifies a decoded line header: the position of its table, and everything else on
-// which the names in it depend.
+// lineFrom identifies a decoded header of a line table: the position of the table, and everything
+// else on which the names of files in the header depend.
 type lineFrom struct {
 	sect           *section
 	off            uint64
@@ -54,7 +54,8 @@ const (
 	lineContentDirectory = 2
 )
 
-// lineHeaderOf returns the header of a unit's line table, or nil if it has none.
+// lineHeaderOf returns the header of the line table of unit u, or nil if the unit has no line
+// table.
 func (w *worker) lineHeaderOf(u *dwarfUnit) (*lineHeader, error) {
 	if u.header != nil {
 		return u.header, nil
@@ -106,7 +107,8 @@ func (w *worker) readLineHeader(from lineFrom, home *dwarfUnit) (*lineHeader, er
 	return h, nil
 }
 
-// unitString returns a string of a unit's root entry, or "".
+// unitString returns the string attribute s of a unit's root entry, such as the producer, or "" if
+// it is missing.
 func (w *worker) unitString(u *dwarfUnit, s slot) (string, error) {
 	v, ok := u.root.get(s)
 	if !ok {
@@ -159,8 +161,8 @@ func (w *worker) decodeLineHeader(c *cursor, h *lineHeader, u *dwarfUnit) {
 	w.eachName(c, func(name []byte) { h.files = append(h.files, c.lineFile(name)) })
 }
 
-// eachName calls add for each name of a list that ends with an empty name, as before DWARF 5. add
-// must read what follows the name.
+// eachName calls add for each name of a list of directories or files in a line table before DWARF
+// 5. An empty name ends the list. add must read the fields that follow the name.
 func (w *worker) eachName(c *cursor, add func(name []byte)) {
 	for name := c.String("a string"); c.Err == nil && len(name) > 0; name = c.String("a string") {
 		if w.count(c, fileCost); c.Err == nil {
@@ -180,7 +182,7 @@ func (c *cursor) lineFile(name []byte) lineFile {
 	return f
 }
 
-// lineTable decodes a table of directories or files in DWARF 5.
+// lineTable decodes the list of directories or files in the header of a DWARF 5 line table.
 func (w *worker) lineTable(c *cursor, h *lineHeader, u *dwarfUnit) []lineFile {
 	type field struct {
 		content uint64
@@ -214,7 +216,8 @@ func (w *worker) lineTable(c *cursor, h *lineHeader, u *dwarfUnit) []lineFile {
 	return files
 }
 
-// lineString returns a name in a line table.
+// lineString returns the name of a directory or file in the header of a line table. v is its value
+// as stored.
 func (w *worker) lineString(c *cursor, h *lineHeader, u *dwarfUnit, v value) string {
 	var s []byte
 	var err error

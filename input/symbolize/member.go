@@ -31,8 +31,8 @@ func (w *worker) placeInClass(u *dwarfUnit, ref dieRef, f *Function) error {
 	return nil
 }
 
-// members returns the member functions of a unit that have no line of their own. The map has the
-// offset of the function's entry as its key, and the offset of the class's entry as its value.
+// members returns the member functions of unit u whose declarations have no line. The map has the
+// offset of the function's entry as its key, and the offset of its class's entry as its value.
 func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 	if u.members != nil {
 		return u.members, nil
@@ -66,9 +66,9 @@ func (w *worker) members(u *dwarfUnit) (map[uint64]uint64, error) {
 	return found, nil
 }
 
-// eachEntry calls f for each entry of a unit, in the order of the file. f must read or skip the
-// values of the entry. Its result is the parameter outer of the calls for the entry's children. The
-// entries that no other entry encloses get top.
+// eachEntry calls f for each debugging information entry of a unit, in the order of the file. f
+// must read or skip the values of the entry, and returns a value for it. The calls for the entry's
+// children get this value as outer. Entries at the top level get top.
 func eachEntry[T any](c *cursor, u *dwarfUnit, top T, f func(off uint64, a *abbrev, outer T) (T, error)) error {
 	c.Pos = int(u.entries - u.span.off)
 	outer := []T{top} // for each nesting level

@@ -102,7 +102,8 @@ var otherFiles = []struct{ magic, what string }{
 	{"\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
 }
 
-// checkMagic returns an error that explains what the file is, unless it is ELF.
+// checkMagic returns an error if a file is not an ELF file. The error says what the file is
+// instead, if that is known.
 func checkMagic(path string, file io.ReaderAt) error {
 	head := make([]byte, 8)
 	n, err := file.ReadAt(head, 0)
@@ -174,7 +175,7 @@ func (o *object) small(name string) []byte {
 	return data
 }
 
-// buildID returns the build ID, or nil.
+// buildID returns the build ID of the ELF file, or nil if it has none.
 func (o *object) buildID() []byte { return elfid.BuildID(o.elf) }
 
 // contents returns all bytes of a section. It should not be used for large sections.

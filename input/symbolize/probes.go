@@ -49,7 +49,8 @@ type Probe struct {
 // HasProbes reports whether the binary or its debug file has pseudo probes.
 func (f *File) HasProbes() bool { return f.probed() != nil }
 
-// probed returns the object with pseudo probes, or nil.
+// probed returns the ELF file with the pseudo probes, the binary or its debug file, or nil if there
+// are none.
 func (f *File) probed() *object {
 	for _, o := range []*object{f.binary, f.debug} {
 		if o == nil {
@@ -163,7 +164,8 @@ type probeDecoder struct {
 	stack []probeLevel // bodies that are not complete: a function, and calls inlined into each other
 }
 
-// A probeLevel is the state of reading a body, which is a function or an inlined call.
+// A probeLevel is the state of reading the pseudo probes of one body, which is a function or an
+// inlined call. It has the numbers of probes and of inlined bodies that are left to read.
 type probeLevel struct {
 	guid    uint64
 	site    uint32
@@ -175,7 +177,7 @@ type probeLevel struct {
 // probeChunk is the number of bytes decoded at a time.
 const probeChunk = 64 << 10
 
-// sections calls read for each record in all sections with the given name. If a record is
+// sections calls read for each record in all sections of o with the given name. If a record is
 // incomplete because it extends beyond the data in memory, sections calls read again for the same
 // record, with more data. So read must not change the decoder's state before it has read the whole
 // record.
@@ -212,9 +214,10 @@ func (d *probeDecoder) sections(o *object, name string, read func(*cursor)) erro
 	return nil
 }
 
-// record reads the next record of the section of pseudo probes. If the body that began last has
-// more probes, the record is a probe. Otherwise it is the head of another body: of a function, or
-// of a call inlined into the body that began last.
+// record reads the next record of the section of pseudo probes. The section contains bodies:
+// functions, and calls inlined into them. The first record of a body is its head, and its probes
+// follow. If the body whose head was read last has more probes, the record is a probe. Otherwise it
+// is the head of another body.
 func (d *probeDecoder) record(c *cursor) {
 	if n := len(d.stack); n == 0 || d.stack[n-1].probes == 0 {
 		d.begin(c)
@@ -229,8 +232,8 @@ func (d *probeDecoder) record(c *cursor) {
 	}
 }
 
-// begin reads the head of a body, which precedes the body's probes: the function, and the numbers
-// of probes and inlined bodies.
+// begin reads the head of a body, which is a function or an inlined call. The head precedes the
+// body's probes. It contains the GUID of the function and the numbers of probes and inlined bodies.
 func (d *probeDecoder) begin(c *cursor) {
 	outer := len(d.stack) - 1
 	l := probeLevel{}
@@ -260,7 +263,7 @@ func (d *probeDecoder) relocate(guid uint64) {
 	}
 }
 
-// number reads the number of a probe, or a discriminator.
+// number reads a number in a probe record: the number of a probe, or a discriminator.
 func (d *probeDecoder) number(c *cursor) uint32 {
 	at := c.Pos
 	n := c.ULEB()
@@ -322,8 +325,8 @@ func (d *probeDecoder) wants(address uint64) bool {
 	return i < len(d.wanted) && address >= d.wanted[i].Low
 }
 
-// body returns the body whose probes are being read. It creates the body, and the bodies into which
-// that one was inlined, if they do not exist yet.
+// body returns the ProbedBody of the function or inlined call whose probes are being read. If it
+// does not exist yet, body creates it and the bodies into which it was inlined.
 func (d *probeDecoder) body() *ProbedBody {
 	var caller *ProbedBody
 	for i := range d.stack {

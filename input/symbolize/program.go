@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A row is a range of code with its source line.
+// A row is a range of code addresses with the source line of the code.
 type row struct {
 	low, high                   uint64
 	file, line, column, discrim uint32
@@ -32,7 +32,8 @@ const (
 	lneSetDiscriminator = 4
 )
 
-// A lineMachine executes a line program.
+// A lineMachine executes the line program of a compilation unit, and keeps the resulting rows that
+// overlap the requested addresses.
 type lineMachine struct {
 	cursor
 	header  *lineHeader
@@ -46,7 +47,8 @@ type lineMachine struct {
 	rows     []row // rows of all sequences that overlap a target
 }
 
-// lineRows returns the rows of a unit that overlap targets, by address. targets must be sorted.
+// lineRows returns those rows of a unit's line table that overlap the address ranges targets,
+// sorted by address. targets must be sorted.
 func (w *worker) lineRows(u *dwarfUnit, targets []span) ([]row, error) {
 	h, err := w.lineHeaderOf(u)
 	if err != nil || h == nil {
@@ -173,7 +175,8 @@ func (m *lineMachine) extended() {
 	m.Stop(args.err())
 }
 
-// endSequence keeps the rows of the sequence that overlap a target. The last row marks the end.
+// endSequence ends a sequence of rows in the line table. It keeps the rows of the sequence that
+// overlap a requested address range. The last row of a sequence only marks its end address.
 func (m *lineMachine) endSequence() {
 	rows := m.sequence
 	if !slices.IsSortedFunc(rows, compareRows) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A span is a range of addresses; high is exclusive.
+// A span is a range of addresses from low up to, but not including, high.
 type span struct{ low, high uint64 }
 
 // Entries of range lists (DWARF 5, 7.25).
@@ -20,7 +20,8 @@ const (
 	rleStartLength  = 7
 )
 
-// ranges appends the address ranges of an entry, except those of discarded code.
+// ranges appends the address ranges of the code that entry e of unit u describes to to. It leaves
+// out the ranges of code that the linker discarded.
 func (r *reading) ranges(f *File, u *dwarfUnit, e *dwarfEntry, to []span) ([]span, error) {
 	if v, ok := e.get(slotRanges); ok {
 		return r.rangeList(f, u, v, e == &u.root, to)
@@ -44,7 +45,8 @@ func (r *reading) ranges(f *File, u *dwarfUnit, e *dwarfEntry, to []span) ([]spa
 	return f.appendRange(u, to, low, high), nil
 }
 
-// appendRange appends a range unless it is empty, or belongs to code that the linker discarded.
+// appendRange appends the range of addresses from low to high to to, unless the range is empty or
+// belongs to code that the linker discarded.
 func (f *File) appendRange(u *dwarfUnit, to []span, low, high uint64) []span {
 	if f.discarded(low, u.addrSize) || high <= low {
 		return to
@@ -52,14 +54,15 @@ func (f *File) appendRange(u *dwarfUnit, to []span, low, high uint64) []span {
 	return append(to, span{low, high})
 }
 
-// discarded reports whether code at this address was discarded by the linker. Linkers move such
-// code to address 0, 1 or the largest addresses.
+// discarded reports whether the linker has discarded the code at address low. Linkers move such
+// code to address 0, 1 or the largest addresses. addrSize is the size of an address in bytes.
 func (f *File) discarded(low uint64, addrSize uint8) bool {
 	top := ^uint64(0) >> (64 - 8*uint(addrSize))
 	return low <= 1 || low >= top-1
 }
 
-// rangeList appends the ranges in a range list.
+// rangeList appends the address ranges in a range list of unit u to to. v is the value of the
+// attribute that refers to the list. root is set if it is an attribute of the unit's root entry.
 func (r *reading) rangeList(f *File, u *dwarfUnit, v value, root bool, to []span) ([]span, error) {
 	old := u.version < 5
 	d := u.data
@@ -96,7 +99,7 @@ func (r *reading) rangeList(f *File, u *dwarfUnit, v value, root bool, to []span
 	return to, err
 }
 
-// A listReader decodes a range list.
+// A listReader decodes a list of address ranges in the debug info.
 type listReader struct {
 	*cursor
 	reading *reading

@@ -10,8 +10,8 @@ import (
 // uses file offsets as addresses instead, so that functions do not overlap, and relocates debug
 // info accordingly.
 
-// A relocKind describes the effect of a relocation type that occurs in debug info: the size in
-// bytes of the field that it changes, and how.
+// A relocKind describes a type of relocation that occurs in debug info: the size in bytes of the
+// field that it changes, and how it computes the new value.
 type relocKind struct {
 	size uint8
 	op   relocOp
@@ -49,7 +49,8 @@ var relocKinds = map[elf.Machine]map[uint32]relocKind{
 	},
 }
 
-// relocate applies the relocations of a section in a relocatable file.
+// relocate applies all relocations of a section to its contents. Only relocatable files, such as
+// kernel modules, have relocations.
 func (s *section) relocate() error {
 	var table *section
 	for _, r := range s.object.sections {
@@ -78,7 +79,8 @@ func (s *section) relocate() error {
 	return s.applyRelocations(table, kinds, values)
 }
 
-// applyRelocations applies a table of relocations.
+// applyRelocations applies the relocations in the section table to the contents of section s. kinds
+// are the known kinds of relocations by type, and values are the values of the symbols by index.
 func (s *section) applyRelocations(table *section, kinds map[uint32]relocKind, values []uint64) error {
 	addends := table.header.Type == elf.SHT_RELA
 	wide := s.object.elf.Class == elf.ELFCLASS64

@@ -30,7 +30,7 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 	return func(yield func(*Code, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		q := &question{file: f, left: newBudget(f.size), out: make(chan *Code, 64), done: ctx.Done()}
+		q := &codeQuery{file: f, left: newBudget(f.size), out: make(chan *Code, 64), done: ctx.Done()}
 		failed := make(chan error, 1)
 		go func() {
 			defer close(q.out)
@@ -50,7 +50,7 @@ func (f *File) Code(ctx context.Context, symbols []Symbol) iter.Seq2[*Code, erro
 	}
 }
 
-// prepare finds the sections with debug info.
+// prepare finds the sections with debug info in the file that has it. It reads none of them.
 func (f *File) prepare() error {
 	return f.prepared.do(func() error {
 		if err := f.checkMoved(); err != nil {
@@ -65,8 +65,8 @@ func (f *File) prepare() error {
 	})
 }
 
-// A question is the state of one call of [File.Code].
-type question struct {
+// A codeQuery is the state of one call of [File.Code], which reads the debug info of some symbols.
+type codeQuery struct {
 	file    *File
 	left    *atomic.Int64
 	symbols []Symbol // by address
@@ -75,13 +75,14 @@ type question struct {
 	out     chan *Code
 	done    <-chan struct{}
 
-	mu     sync.Mutex
-	answer []answer // by symbol
-	found  bool     // all units that list their addresses are known
+	mu      sync.Mutex
+	results []symbolResult // by symbol
+	found   bool           // all units that list their addresses are known
 }
 
-// An answer is the best result so far for one symbol of a question.
-type answer struct {
+// A symbolResult is the best result so far for one symbol of a codeQuery: its code, as the debug
+// info of one unit describes it.
+type symbolResult struct {
 	code    *Code
 	fit     int
 	unit    int // number of the unit with the result
@@ -90,14 +91,14 @@ type answer struct {
 	emitted bool // the result has been yielded
 }
 
-func (q *question) run(ctx context.Context, symbols []Symbol) error {
+func (q *codeQuery) run(ctx context.Context, symbols []Symbol) error {
 	if err := q.file.prepare(); err != nil {
 		return err
 	}
 	q.symbols = slices.Clone(symbols)
 	slices.SortFunc(q.symbols, func(a, b Symbol) int { return cmp.Compare(a.Low, b.Low) })
 	q.symbols = slices.CompactFunc(q.symbols, func(a, b Symbol) bool { return a.Low == b.Low })
-	q.answer = make([]answer, len(q.symbols))
+	q.results = make([]symbolResult, len(q.symbols))
 	for i, s := range q.symbols {
 		if i > 0 {
 			q.spans[i-1].high = min(q.spans[i-1].high, s.Low)
@@ -110,7 +111,7 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		return err
 	}
 	// Old compilers do not record the addresses of a unit.
-	left := q.unanswered()
+	left := q.unlisted()
 	if len(left) > 0 {
 		err := q.work(ctx, func(_ context.Context, found *queue) error {
 			for _, j := range unlisted {
@@ -123,7 +124,7 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 		}
 	}
 	for _, i := range left {
-		code := q.answer[i].code
+		code := q.results[i].code
 		if code == nil {
 			code = &Code{Symbol: q.symbols[i]}
 		}
@@ -135,7 +136,8 @@ func (q *question) run(ctx context.Context, symbols []Symbol) error {
 	return ctx.Err()
 }
 
-// whole waits until all sections have been decompressed, so that damage in any part is reported.
+// whole waits until all sections of the files with debug info have been decompressed, so that
+// damage in any part of a file is reported.
 func (f *File) whole() error {
 	f.mu.Lock()
 	objects := append([]*object{f.debug}, f.others...)
@@ -148,10 +150,10 @@ func (f *File) whole() error {
 	return nil
 }
 
-// resolveListed resolves the symbols in the units that list their addresses. It reads such units
-// while it is still looking for more of them. It returns the units that do not list their
-// addresses, which may have to be searched.
-func (q *question) resolveListed(ctx context.Context) (unlisted []job, err error) {
+// resolveListed resolves the requested symbols in the compilation units that list their own address
+// ranges. It reads such units while it is still looking for more of them. It returns a job for each
+// unit that does not list its addresses, which may have to be searched.
+func (q *codeQuery) resolveListed(ctx context.Context) (unlisted []job, err error) {
 	err = q.work(ctx, func(ctx context.Context, found *queue) error {
 		unlisted, err = q.find(ctx, found)
 		return err
@@ -159,9 +161,9 @@ func (q *question) resolveListed(ctx context.Context) (unlisted []job, err error
 	return unlisted, err
 }
 
-// find queues a job for each unit that lists the address of a requested symbol. It returns the
-// units that do not list their addresses.
-func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err error) {
+// find queues a job for each compilation unit that lists the address of a requested symbol. It
+// returns a job for each unit that does not list its addresses.
+func (q *codeQuery) find(ctx context.Context, found *queue) (unlisted []job, err error) {
 	w := &worker{file: q.file, reading: reading{left: q.left}}
 	number := 0
 	err = q.file.data.eachUnit(func(span unitSpan) error {
@@ -181,13 +183,13 @@ func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err 
 			unlisted = append(unlisted, j)
 			return ctx.Err()
 		}
-		if j.symbols, err = q.within(w, u); err != nil {
+		if j.symbols, err = q.listedBy(w, u); err != nil {
 			return err
 		}
 		if len(j.symbols) > 0 {
 			q.mu.Lock()
 			for _, s := range j.symbols {
-				q.answer[s].units++ // which will report on the symbol
+				q.results[s].units++ // which will report on the symbol
 			}
 			q.mu.Unlock()
 			found.add(j)
@@ -200,8 +202,9 @@ func (q *question) find(ctx context.Context, found *queue) (unlisted []job, err 
 	return unlisted, err
 }
 
-// within returns the symbols whose addresses overlap the ranges of a unit.
-func (q *question) within(w *worker, u *dwarfUnit) ([]int32, error) {
+// listedBy returns the indexes of the requested symbols that overlap the address ranges which unit
+// u lists.
+func (q *codeQuery) listedBy(w *worker, u *dwarfUnit) ([]int32, error) {
 	var err error
 	w.spans, err = w.ranges(q.file, u, &u.root, w.spans[:0])
 	if err != nil {
@@ -221,10 +224,11 @@ func (q *question) within(w *worker, u *dwarfUnit) ([]int32, error) {
 	return slices.Compact(symbols), nil
 }
 
-// unanswered returns the symbols that no unit lists.
-func (q *question) unanswered() (left []int32) {
-	for i := range q.answer {
-		if !q.answer[i].known {
+// unlisted returns the indexes of the requested symbols that no compilation unit lists. It stores
+// their addresses in q.missing.
+func (q *codeQuery) unlisted() (left []int32) {
+	for i := range q.results {
+		if !q.results[i].known {
 			left = append(left, int32(i))
 			q.missing = append(q.missing, q.spans[i])
 		}
@@ -232,9 +236,9 @@ func (q *question) unanswered() (left []int32) {
 	return left
 }
 
-// met returns the symbols that no unit lists, and that overlap the functions or line rows of the
-// current unit.
-func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
+// overlapping returns the indexes of those requested symbols that no compilation unit lists, but
+// that overlap the functions or line rows of the current unit. s has these functions and rows.
+func (q *codeQuery) overlapping(w *worker, s *sweep) (symbols []int32, err error) {
 	add := func(low, high uint64) {
 		i, _ := slices.BinarySearchFunc(q.missing, low, func(t span, low uint64) int { return cmp.Compare(t.high, low+1) })
 		for ; err == nil && i < len(q.missing) && q.missing[i].low < high; i++ {
@@ -253,8 +257,9 @@ func (q *question) met(w *worker, s *sweep) (symbols []int32, err error) {
 	return slices.Compact(symbols), err
 }
 
-// work runs find, and processes the jobs that find queues.
-func (q *question) work(ctx context.Context, find func(context.Context, *queue) error) error {
+// work starts workers that process jobs, and runs the function find, which queues the jobs. It
+// returns when all jobs are done, or at the first error.
+func (q *codeQuery) work(ctx context.Context, find func(context.Context, *queue) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	found := &queue{}
@@ -264,7 +269,7 @@ func (q *question) work(ctx context.Context, find func(context.Context, *queue) 
 		wait.Go(func() {
 			w := &worker{file: q.file, reading: reading{left: q.left}}
 			for j, ok := found.take(); ok && ctx.Err() == nil; j, ok = found.take() {
-				if err := q.do(w, j); err != nil {
+				if err := q.process(w, j); err != nil {
 					cancel(err)
 				}
 			}
@@ -279,8 +284,9 @@ func (q *question) work(ctx context.Context, find func(context.Context, *queue) 
 	return context.Cause(ctx)
 }
 
-// do processes a job: it reads the unit, and resolves the unit's symbols.
-func (q *question) do(w *worker, j job) error {
+// process processes a job: it reads the job's compilation unit, and resolves the symbols of the job
+// in it.
+func (q *codeQuery) process(w *worker, j job) error {
 	u, err := w.readUnit(q.file.data, j.unit, nil, contributions{})
 	if err != nil {
 		return err
@@ -314,8 +320,9 @@ func (q *question) do(w *worker, j job) error {
 	return object.unlessChanged(q.unit(w, u, about, j, spans))
 }
 
-// unit resolves the symbols of a unit.
-func (q *question) unit(w *worker, u *dwarfUnit, about *Unit, j job, spans []span) error {
+// unit resolves the symbols of job j in compilation unit u. about describes the unit in the
+// results. spans are the addresses of the symbols.
+func (q *codeQuery) unit(w *worker, u *dwarfUnit, about *Unit, j job, spans []span) error {
 	if err := w.describe(u, about); err != nil {
 		return err
 	}
@@ -333,7 +340,7 @@ func (q *question) unit(w *worker, u *dwarfUnit, about *Unit, j job, spans []spa
 	}
 	s := &sweep{tree: t, ranges: t.ranges, rows: rows}
 	if j.unlisted {
-		if j.symbols, err = q.met(w, s); err != nil {
+		if j.symbols, err = q.overlapping(w, s); err != nil {
 			return err
 		}
 		w.held = 0 // the results stay in memory
@@ -381,27 +388,28 @@ func (w *worker) describe(u *dwarfUnit, about *Unit) error {
 	return nil
 }
 
-// report records the result of a unit for a symbol. It yields the best result once no other unit
+// report records the code that a unit has for a symbol. symbol and unit are indexes, and fit says
+// how well the unit's function fits the symbol. report yields the best result once no other unit
 // can have a better one: when the function has the symbol's name in the first unit, or when all
 // units have reported.
-func (q *question) report(symbol int32, code *Code, fit, unit int) {
+func (q *codeQuery) report(symbol int32, code *Code, fit, unit int) {
 	q.mu.Lock()
-	a := &q.answer[symbol]
+	a := &q.results[symbol]
 	if !a.emitted && (!a.known || fit > a.fit || fit == a.fit && unit < a.unit) {
 		a.code, a.fit, a.unit, a.known = code, fit, unit, true
 	}
 	a.units-- // may become negative for a unit that was not listed; then all such units have to report
 	best := a.code
-	last := a.give(q.found)
+	last := a.take(q.found)
 	q.mu.Unlock()
 	if last {
 		q.emit(best)
 	}
 }
 
-// give reports whether the answer can be yielded now, and marks it as yielded. found means that no
-// more units will be added.
-func (a *answer) give(found bool) bool {
+// take reports whether the result of a symbol can be yielded now, and marks it as yielded. found
+// means that no more units will report on the symbol.
+func (a *symbolResult) take(found bool) bool {
 	if a.emitted || !a.known || a.units != 0 || !found && a.fit < fitName {
 		return false
 	}
@@ -409,15 +417,15 @@ func (a *answer) give(found bool) bool {
 	return true
 }
 
-// foundAll records that all units that list their addresses are known. It yields the answers that
-// have waited for this.
-func (q *question) foundAll() {
+// foundAll records that all compilation units that list their addresses are known. It yields the
+// results that have waited for this.
+func (q *codeQuery) foundAll() {
 	q.mu.Lock()
 	q.found = true
 	var waited []*Code
-	for i := range q.answer {
-		best := q.answer[i].code
-		if q.answer[i].give(true) {
+	for i := range q.results {
+		best := q.results[i].code
+		if q.results[i].take(true) {
 			waited = append(waited, best)
 		}
 	}
@@ -427,14 +435,14 @@ func (q *question) foundAll() {
 	}
 }
 
-func (q *question) emit(code *Code) {
+func (q *codeQuery) emit(code *Code) {
 	select {
 	case q.out <- code:
 	case <-q.done:
 	}
 }
 
-// forget drops everything read from the file of a split unit, which has been closed.
+// forget drops the cached units and tables of a split unit's file, which has been closed.
 func (w *worker) forget(d *debugData) {
 	for s := range w.windows {
 		if s.object == d.object {

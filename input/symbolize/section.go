@@ -34,7 +34,7 @@ const (
 	maxWindow = 64 << 20
 )
 
-// lazy runs a function once and keeps its error.
+// A lazy runs a function at the first use, only once, and keeps the error of the function.
 type lazy struct {
 	once sync.Once
 	err  error
@@ -67,7 +67,8 @@ func (s *section) load() error {
 	})
 }
 
-// open determines how a section is stored.
+// open prepares a section to be read. The file may store the contents as they are, or compressed by
+// one of several methods. raw reads the section as stored.
 func (s *section) open(raw *io.SectionReader) error {
 	switch {
 	case s.header.Flags&elf.SHF_COMPRESSED != 0:
@@ -124,7 +125,8 @@ func (s *section) decompress(raw *io.SectionReader, kind elf.CompressionType, si
 	return nil
 }
 
-// decompressor returns a reader for the contents of a compressed section.
+// decompressor returns a reader that decompresses the contents of a section. raw reads the
+// compressed contents, and kind is the method of compression.
 func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.ReadCloser, err error) {
 	switch kind {
 	case elf.COMPRESS_ZLIB:
@@ -143,7 +145,7 @@ func (s *section) decompressor(raw io.Reader, kind elf.CompressionType) (in io.R
 	return in, nil
 }
 
-// read fills p with bytes starting at offset off.
+// read fills p with the bytes of the section from offset off on.
 func (s *section) read(p []byte, off uint64) error {
 	if s.spilled != nil {
 		if err := s.spilled.wait(off + uint64(len(p))); err != nil {
@@ -184,7 +186,7 @@ func (c *cursor) fail(class error, format string, args ...any) { c.Fail(c.Pos, c
 // short reports whether decoding failed because the data ended too early.
 func (c *cursor) short() bool { return c.Err != nil && c.Err.Class == fault.ErrTruncated }
 
-// err returns the first error.
+// err returns the first error of the cursor.
 func (c *cursor) err() error {
 	return c.Error(func(f *decode.Fault) error {
 		return c.sect.faultAt(c.base+uint64(f.Pos), f.Class, "%s", f.Detail)
@@ -207,7 +209,8 @@ func (c *cursor) uint(size uint8) uint64 {
 	return 0
 }
 
-// initialLength reads the length of a unit or table. wide reports whether its offsets have 64 bits.
+// initialLength reads the length at the beginning of a unit or table. wide reports whether offsets
+// in the unit have 64 bits, not 32.
 func (c *cursor) initialLength() (n uint64, wide bool) {
 	n = uint64(c.Uint32(aField))
 	switch {
@@ -220,7 +223,7 @@ func (c *cursor) initialLength() (n uint64, wide bool) {
 	return n, false
 }
 
-// word reads an offset of 4 or 8 bytes.
+// word reads an offset of 8 bytes if wide is set, and otherwise of 4 bytes.
 func (c *cursor) word(wide bool) uint64 {
 	if wide {
 		return c.Uint64(aField)
@@ -247,8 +250,8 @@ type spilled struct {
 	dropped bool   // the section is no longer needed
 }
 
-// spill starts decompression into a temporary file. The file is deleted when the object is closed
-// or the process ends.
+// spill starts to decompress a section from in into a temporary file. The file is deleted when the
+// object is closed or the process ends.
 func (s *section) spill(in io.ReadCloser) error {
 	temp, err := files.CreateTemp("", "afdo-section-*")
 	if err != nil {
@@ -268,7 +271,8 @@ func (s *section) spill(in io.ReadCloser) error {
 	return nil
 }
 
-// fill decompresses until the file has the size of the section.
+// fill decompresses a section from in into the temporary file, until the file has the size of the
+// section.
 func (f *spilled) fill(in io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for f.there < f.section.size {
@@ -286,8 +290,8 @@ func (f *spilled) fill(in io.Reader) error {
 	return nil
 }
 
-// arrived records that n more bytes have been written. It reports whether the decompression should
-// continue.
+// arrived records that n more decompressed bytes are in the temporary file. It reports whether the
+// decompression should continue.
 func (f *spilled) arrived(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -303,8 +307,8 @@ func (f *spilled) end(err error) {
 	f.more.Broadcast()
 }
 
-// wait returns when the bytes before an offset have been written, or an error if that will not
-// happen.
+// wait waits until the temporary file contains the bytes before an offset. It returns an error if
+// the decompression ended earlier.
 func (f *spilled) wait(until uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -328,8 +332,8 @@ func (f *spilled) close() {
 	_ = f.Close()
 }
 
-// whole waits until all sections have been decompressed. It returns an error if one is damaged,
-// even if nobody has read it.
+// whole waits until all sections of an ELF file have been decompressed. It returns an error if a
+// section is damaged, even if nobody has read it.
 func (o *object) whole() error {
 	o.spillMu.Lock()
 	all := o.spilled

@@ -10,18 +10,20 @@ import (
 // This file reads split debug info. The binary has a skeleton of each unit, with its ranges and
 // lines. The entries are in a separate file for each unit, or all together in a package.
 
-// isSkeleton reports whether the unit's entries are in a separate file.
+// isSkeleton reports whether the debugging information entries of a unit are in a separate file,
+// because it was compiled with -gsplit-dwarf.
 func (u *dwarfUnit) isSkeleton() bool {
 	_, ok := u.root.get(slotDwoName)
 	return ok && u.skeleton == nil
 }
 
-// A missingError means that the file of a split unit does not exist.
+// A missingError reports that the file with the entries of a split unit does not exist.
 type missingError struct{ path string }
 
 func (e *missingError) Error() string { return "symbolize: no split debug info at " + e.path }
 
-// split opens the unit that belongs to a skeleton. The caller closes the object, if it is not nil.
+// split opens the split unit whose skeleton is in the binary. It also returns the file of the split
+// unit, which the caller closes, or nil if the unit is in a package of split units.
 func (w *worker) split(skeleton *dwarfUnit) (*dwarfUnit, *object, error) {
 	pack, err := w.file.splitPackage()
 	if err != nil {
@@ -63,7 +65,7 @@ func (w *worker) split(skeleton *dwarfUnit) (*dwarfUnit, *object, error) {
 	return nil, nil, &missingError{paths[0]}
 }
 
-// splitPaths returns the possible paths of the file of a split unit.
+// splitPaths returns the paths at which the file of a split unit may be.
 func (w *worker) splitPaths(skeleton *dwarfUnit) ([]string, error) {
 	name, err := w.unitString(skeleton, slotDwoName)
 	if err != nil {
@@ -82,8 +84,9 @@ func (w *worker) spanAt(d *debugData, off uint64) (span unitSpan, err error) {
 	return span, err
 }
 
-// splitUnit finds a skeleton's unit in its file. With -fdebug-types-section, GCC writes several
-// sections with the same name: one for every type, and one for the rest.
+// splitUnit finds the unit that belongs to a skeleton in o, the file of split units. With
+// -fdebug-types-section, GCC writes several sections with the same name: one for every type, and
+// one for everything else.
 func (w *worker) splitUnit(o *object, skeleton *dwarfUnit) (*dwarfUnit, error) {
 	d, err := openData(o, ".dwo")
 	if err != nil {
@@ -103,7 +106,8 @@ func (w *worker) splitUnit(o *object, skeleton *dwarfUnit) (*dwarfUnit, error) {
 	return nil, fmt.Errorf("symbolize: %s has no unit with the ID %016x: %w", o.path, skeleton.id, errOtherBuild)
 }
 
-// unitWithID finds a skeleton's unit in a section. It returns nil if there is none.
+// unitWithID finds the split unit that belongs to a skeleton among the units of d. It returns nil
+// if there is none.
 func (w *worker) unitWithID(d *debugData, skeleton *dwarfUnit) (*dwarfUnit, error) {
 	spans, err := d.unitSpans()
 	if err != nil {
@@ -144,7 +148,8 @@ func (f *File) splitPackage() (*dwpFile, error) {
 	return f.dwp, err
 }
 
-// A dwpFile is a package of split units.
+// A dwpFile is a .dwp file, which contains the split units of many source files and an index of
+// them.
 type dwpFile struct {
 	data  *debugData
 	index *section
@@ -163,7 +168,7 @@ const (
 	dwpColumns    = 9
 )
 
-// openPackage reads the index of a package (DWARF 5, 7.3.5).
+// openPackage reads the index of a .dwp file, a package of split units (DWARF 5, 7.3.5).
 func openPackage(o *object) (*dwpFile, error) {
 	d, err := openData(o, ".dwo")
 	if err != nil {
@@ -194,7 +199,8 @@ func (p *dwpFile) at(off uint64) *cursor {
 	return c
 }
 
-// find returns the positions of a unit's tables.
+// find returns the positions of the tables of the split unit with an ID in a package. found is
+// false if the package has no such unit.
 func (p *dwpFile) find(r *reading, id uint64) (base contributions, found bool, err error) {
 	const header = 16
 	mask := p.slots - 1

@@ -107,7 +107,8 @@ func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, e
 	return t, err
 }
 
-// name reads the name of a row. It is valid until the next name is read.
+// name reads the name of an entry of the symbol table. row is the index of the entry in t.rows. The
+// name is valid until the next name is read.
 func (t *symbolTable) name(r *reading, row int) ([]byte, error) {
 	name, err := r.str(t.strings, uint64(t.rows[row].name))
 	if err == nil {
@@ -116,7 +117,8 @@ func (t *symbolTable) name(r *reading, row int) ([]byte, error) {
 	return name, err
 }
 
-// count charges the length of a row's name to the limit, once per row.
+// count charges n, the length of the name of the entry with index row, to the limit for all names.
+// It does so once per entry.
 func (t *symbolTable) count(row, n int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,7 +132,7 @@ func (t *symbolTable) count(row, n int) error {
 	return nil
 }
 
-// eachSymbol calls f for each entry of a symbol table.
+// eachSymbol calls f for each entry of the symbol table in section table, with the entry's index.
 func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) error) error {
 	if err := table.load(); err != nil {
 		return err
@@ -158,7 +160,7 @@ func (o *object) eachSymbol(table *section, f func(index uint32, s elf.Sym64) er
 	return nil
 }
 
-// symbol reads an entry of a symbol table.
+// symbol reads an entry of an ELF symbol table. wide is set for 64-bit files.
 func (c *cursor) symbol(wide bool) (s elf.Sym64) {
 	s.Name = c.Uint32(aField)
 	if wide {
@@ -188,7 +190,8 @@ func (o *object) base(index int) uint64 {
 	return s.header.Offset
 }
 
-// symbolValues returns the values of all symbols in a table, by index.
+// symbolValues returns the values of all symbols in the symbol table that is the section with index
+// table.
 func (o *object) symbolValues(table int) ([]uint64, error) {
 	if table <= 0 || table >= len(o.sections) {
 		return nil, nil
@@ -205,7 +208,8 @@ func (o *object) symbolValues(table int) ([]uint64, error) {
 	return values, err
 }
 
-// at returns the range of rows for the function at an address; end is exclusive.
+// at returns the range of indexes in t.rows of the symbols for the function at an address. Several
+// symbols may begin at the same address. The index end is exclusive.
 func (t *symbolTable) at(addr uint64) (first, end int) {
 	end, _ = slices.BinarySearchFunc(t.rows, addr, func(s symbolRow, addr uint64) int {
 		if s.low <= addr {
@@ -223,7 +227,8 @@ func (t *symbolTable) at(addr uint64) (first, end int) {
 	return first, end
 }
 
-// symbol returns the function for a range of rows with the same address.
+// symbol returns the Symbol for the entries of the symbol table from index first up to, but not
+// including, end. They have the same address.
 func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 	rows := make([]int, 0, end-first)
 	for i := first; i < end; i++ {
@@ -251,7 +256,7 @@ func (t *symbolTable) symbol(r *reading, first, end int) (Symbol, error) {
 	return s, nil
 }
 
-// defines reports whether the object has a symbol with this name.
+// defines reports whether a symbol table of the ELF file has a symbol with this name.
 func (o *object) defines(name string) (bool, error) {
 	var r reading
 	found := false

@@ -21,14 +21,15 @@ type debugData struct {
 	alt   *debugData // debug info that dwz moved to a separate file
 }
 
-// A unitSpan is the range of a unit in its section.
+// A unitSpan is the range of offsets of a compilation unit in its section.
 type unitSpan struct{ off, end uint64 }
 
 // unitSpanCost is the number of bytes charged to the budget for the position of a unit, see
 // reading.spend.
 const unitSpanCost = 64
 
-// openData finds the sections with debug info. suffix is ".dwo" for split units.
+// openData finds the sections of o with debug info. suffix is the suffix of their names: ".dwo" for
+// split units, otherwise empty.
 func openData(o *object, suffix string) (*debugData, error) {
 	d := &debugData{object: o}
 	for _, s := range []struct {
@@ -57,7 +58,8 @@ func (d *debugData) inSection(info *section) *debugData {
 	}
 }
 
-// unitSpans returns the ranges of all units. It reads the length of each unit.
+// unitSpans returns the ranges of all compilation units in the section of debug info. It reads the
+// length of each unit.
 func (d *debugData) unitSpans() ([]unitSpan, error) {
 	err := d.spans.do(func() error {
 		r := reading{left: newBudget(d.object.size)}
@@ -69,7 +71,7 @@ func (d *debugData) unitSpans() ([]unitSpan, error) {
 	return d.units, err
 }
 
-// eachUnit calls f with the range of each unit, in order.
+// eachUnit calls f with the range of each compilation unit, in the order of the section.
 func (d *debugData) eachUnit(f func(unitSpan) error) error {
 	var r reading
 	for off := uint64(0); off < d.info.size; {
@@ -86,7 +88,7 @@ func (d *debugData) eachUnit(f func(unitSpan) error) error {
 	return nil
 }
 
-// unitSpan reads the length of a unit and returns its range.
+// unitSpan reads the length at the beginning of a compilation unit and returns the unit's range.
 func (c *cursor) unitSpan() unitSpan {
 	span := unitSpan{off: c.offset()}
 	n, _ := c.initialLength()
@@ -98,7 +100,7 @@ func (c *cursor) unitSpan() unitSpan {
 	return span
 }
 
-// unitAt returns the range of the unit that contains an entry.
+// unitAt returns the range of the compilation unit that contains the entry at offset off.
 func (d *debugData) unitAt(off uint64) (unitSpan, error) {
 	units, err := d.unitSpans()
 	if err != nil {
@@ -153,10 +155,12 @@ type dwarfEntry struct {
 	vals [numSlots]value
 }
 
-// get returns an attribute.
+// get returns the value of an attribute of the entry. It returns false if the entry does not have
+// the attribute.
 func (e *dwarfEntry) get(s slot) (value, bool) { return e.vals[s], e.has&(1<<s) != 0 }
 
-// number returns an attribute that is a constant or an offset, or 0 if it is missing.
+// number returns the value of an attribute of the entry that is a constant or an offset, or 0 if
+// the attribute is missing.
 func (e *dwarfEntry) number(s slot) uint64 {
 	if e.has&(1<<s) == 0 {
 		return 0
@@ -164,7 +168,7 @@ func (e *dwarfEntry) number(s slot) uint64 {
 	return e.vals[s].v
 }
 
-// entry reads the attributes of an entry.
+// entry reads the attributes of a debugging information entry with the abbreviation a into e.
 func (c *cursor) entry(e *dwarfEntry, a *abbrev, enc encoding) {
 	e.tag, e.has = a.tag, 0
 	for i := range a.attrs {
@@ -185,7 +189,8 @@ type contributions [dwpColumns]uint64
 // reading.spend.
 const unitCost = 16
 
-// readUnit reads a unit's header and root entry.
+// readUnit reads the header and the root entry of the compilation unit at span. For a split unit,
+// skeleton is its skeleton in the binary, and base has the positions of its tables in a package.
 func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *dwarfUnit, base contributions) (*dwarfUnit, error) {
 	u := &dwarfUnit{data: d, span: span, skeleton: skeleton}
 	if err := r.spend(unitCost); err != nil {
@@ -216,8 +221,8 @@ func (r *reading) readUnit(d *debugData, span unitSpan, skeleton *dwarfUnit, bas
 	return u, u.setBases(r, base)
 }
 
-// rootAbbrev returns the abbreviation of a unit's root entry. It reads no more of the table than
-// necessary.
+// rootAbbrev returns the abbreviation of a unit's root entry, which has the given code. It reads no
+// more of the table of abbreviations than necessary.
 func (r *reading) rootAbbrev(u *dwarfUnit, code uint64) (*abbrev, error) {
 	t, err := r.readAbbrevs(&r.root, u.data.abbrev, u.abbrevs, u.encoding, code)
 	if err != nil {
@@ -256,7 +261,8 @@ func (c *cursor) unitHeader(u *dwarfUnit) {
 	u.entries = c.offset()
 }
 
-// setBases sets the bases that values of other entries are relative to, from the root entry.
+// setBases sets the offsets of the unit's tables, such as that of addresses, from the attributes of
+// the root entry. Values in other entries are indexes in these tables.
 func (u *dwarfUnit) setBases(r *reading, base contributions) error {
 	headerSize := uint64(8)
 	if u.wide {
@@ -295,8 +301,8 @@ func (u *dwarfUnit) setBases(r *reading, base contributions) error {
 	return nil
 }
 
-// addresses returns the debug info that contains the unit's addresses and, before DWARF 5, its
-// ranges. For a split unit this is the skeleton's.
+// addresses returns the debug info with the table of addresses of a unit and, before DWARF 5, its
+// range lists. For a split unit, this is the debug info that contains the skeleton.
 func (u *dwarfUnit) addresses() *debugData {
 	if u.skeleton != nil {
 		return u.skeleton.data
@@ -329,7 +335,8 @@ func (r *reading) indexed(s *section, u *dwarfUnit, base, index uint64, size uin
 	return n, err
 }
 
-// attrString returns the value of an attribute of class string. It is valid until the next call.
+// attrString returns the string value of an attribute in unit u. v is the value as stored, such as
+// an offset. The string is valid until the next call.
 func (r *reading) attrString(f *File, u *dwarfUnit, v value) ([]byte, error) {
 	s, off := u.data.str, v.v
 	switch v.form {
@@ -362,13 +369,14 @@ func (r *reading) attrString(f *File, u *dwarfUnit, v value) ([]byte, error) {
 	return str, err
 }
 
-// A dieRef identifies an entry of the debug info of an object.
+// A dieRef identifies a debugging information entry by its section and its offset.
 type dieRef struct {
 	data *debugData
 	off  uint64
 }
 
-// reference returns the entry to which an attribute of class reference refers.
+// reference returns the entry to which an attribute of unit u refers. v is the value of the
+// attribute as stored.
 func (f *File) reference(u *dwarfUnit, v value) (dieRef, error) {
 	switch v.form {
 	case formRef1, formRef2, formRef4, formRef8, formRefUdata:

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// A tree contains the functions of a unit whose code was requested, and the functions inlined into
-// them.
+// A tree contains the requested functions of a compilation unit, and the functions inlined into
+// them, as debug info nests them.
 type tree struct {
 	nodes  []node
 	ranges []nodeRange      // by address
 	tops   map[int32][]span // code of each function that is not an inlined copy, sorted by address
 }
 
-// A node is a function, or a copy of a function that was inlined into the parent node.
+// A node of a tree is a function, or a copy of a function that was inlined into the parent node.
 type node struct {
 	entry    uint64    // offset of the debugging information entry
 	instance *Instance // created when first needed, else nil
@@ -36,7 +36,8 @@ type nodeRange struct {
 // noNode is an index that means no node: the entry has no parent, or its code was not requested.
 const noNode = -1
 
-// A worker resolves symbols, one unit after another.
+// A worker resolves symbols in one compilation unit after another. Each worker runs in a goroutine
+// of its own.
 type worker struct {
 	reading
 	file      *File
@@ -66,7 +67,7 @@ func (w *worker) unitCursor() *cursor {
 	return newCursor(w.bytes, w.current.span.off, s)
 }
 
-// enter reads a unit into memory and makes it the current unit.
+// enter reads a compilation unit into memory and makes it the worker's current unit.
 func (w *worker) enter(u *dwarfUnit) (err error) {
 	if u.table, err = w.readAbbrevs(&w.abbrevs, u.data.abbrev, u.abbrevs, u.encoding, 0); err != nil {
 		return err
@@ -90,19 +91,21 @@ const (
 	spanCost      = 96
 )
 
-// hold charges n bytes to the query's budget. leave gives them back when the unit is done.
+// hold charges n bytes to the query's memory budget, for data of the current unit. leave returns
+// them to the budget when the unit is done.
 func (w *worker) hold(n int) error {
 	w.held += n
 	return w.spend(n)
 }
 
-// leave gives back the budget that hold has charged for the unit.
+// leave returns the bytes that hold has charged for the current unit to the query's memory budget.
 func (w *worker) leave() {
 	_ = w.spend(-w.held)
 	w.held, w.current = 0, nil
 }
 
-// walk reads all entries of the current unit once and builds the tree of the requested functions.
+// walk reads all entries of the current unit once and builds the tree of the functions whose code
+// overlaps targets.
 func (w *worker) walk(targets []span) (*tree, error) {
 	u := w.current
 	c := w.unitCursor()
@@ -125,8 +128,9 @@ func (w *worker) walk(targets []span) (*tree, error) {
 	return t, err
 }
 
-// node adds an entry, which is a function or an inlined copy, to the tree. It adds a function only
-// if the function's code overlaps targets. It returns the index of the new node, or noNode.
+// node adds the function or inlined copy that entry e describes to the tree. parent is the index of
+// the parent node, or noNode. It adds a function only if its code overlaps targets. It returns the
+// index of the new node, or noNode.
 func (w *worker) node(t *tree, e *dwarfEntry, parent int32, targets []span) (int32, error) {
 	var err error
 	w.spans, err = w.ranges(w.file, w.current, e, w.spans[:0])
@@ -159,7 +163,7 @@ func (w *worker) node(t *tree, e *dwarfEntry, parent int32, targets []span) (int
 	return n, nil
 }
 
-// A job is a unit to be read, with the symbols to be resolved in it.
+// A job is a compilation unit that a worker has to read, with the symbols to be resolved in it.
 type job struct {
 	unit     unitSpan
 	number   int     // position of the unit in the file
@@ -167,8 +171,8 @@ type job struct {
 	unlisted bool    // the unit does not list its addresses, so its symbols are unknown
 }
 
-// A queue contains the jobs that no worker has taken yet. Workers take the largest unit first, so
-// that no long job remains for the end.
+// A queue contains the jobs that no worker has taken yet. Workers take the job with the largest
+// compilation unit first, so that no long job is left when all others are done.
 type queue struct {
 	mu    sync.Mutex
 	more  sync.Cond
@@ -183,7 +187,7 @@ func (q *queue) add(j job) {
 	q.more.Signal()
 }
 
-// end declares that no more jobs will be added.
+// end declares that no more jobs will be added to the queue.
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,7 +195,8 @@ func (q *queue) end() {
 	q.more.Broadcast()
 }
 
-// take waits for a job. It returns false if there are no more.
+// take waits for a job and removes it from the queue. It returns false if the queue is empty and
+// has ended.
 func (q *queue) take() (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A window holds the bytes of a section that a goroutine read last.
+// A window is a buffer with the bytes of a section that one goroutine has read last.
 type window struct {
 	buf  []byte
 	off  uint64
@@ -19,8 +19,8 @@ type window struct {
 // windowSize is the minimum number of bytes read at a time.
 const windowSize = 4 << 10
 
-// peek returns n bytes at an offset, or fewer at the end of the section. They are valid until the
-// next call.
+// peek returns the n bytes of the section at offset off, or fewer at the end of the section. They
+// are valid until the next call.
 func (w *window) peek(off, n uint64) ([]byte, error) {
 	s := w.sect
 	if off >= s.size {
@@ -48,7 +48,8 @@ func (w *window) peek(off, n uint64) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// A reading is the state of a goroutine that reads sections: a window for each section.
+// A reading is what one goroutine needs to read sections: a window, which is a buffer, for each
+// section.
 type reading struct {
 	windows map[*section]*window
 	root    abbrevTable   // for the root entry of the unit that was read last
@@ -60,7 +61,7 @@ type reading struct {
 // file can refer to the same megabytes thousands of times.
 func (r *reading) spend(n int) error { return spend(r.left, n) }
 
-// spend charges n to a budget. A nil budget has no limit.
+// spend subtracts n from a budget, and returns an error if less is left. A nil budget has no limit.
 func spend(left *atomic.Int64, n int) error {
 	if left != nil && left.Add(-int64(n)) < 0 {
 		return fmt.Errorf("symbolize: %w: names, address ranges and tables take far more memory than the size of the file allows", fault.ErrLimit)
@@ -80,9 +81,9 @@ func (r *reading) window(s *section) *window {
 	return w
 }
 
-// decode calls f with a cursor at an offset of a section. The number of bytes that f will read is
-// not known in advance. If the data ends too early, decode calls f again with more data, so f must
-// start anew. f cannot read beyond limit.
+// decode calls f with a cursor at offset off of a section. The number of bytes that f will read is
+// not known in advance. If the data in memory ends too early, decode calls f again with more data,
+// so f must start anew. f cannot read beyond limit.
 func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 	return r.decodeFrom(firstDecoded, s, off, limit, f)
 }
@@ -90,7 +91,8 @@ func (r *reading) decode(s *section, off, limit uint64, f func(*cursor)) error {
 // firstDecoded is the number of bytes that decode passes to its first call of f.
 const firstDecoded = 512
 
-// decodeFrom does the same as decode, with another number of bytes in the first call of f.
+// decodeFrom does the same as decode. first is the number of bytes that it passes to the first call
+// of f.
 func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func(*cursor)) error {
 	limit = min(limit, s.size)
 	if off > limit {
@@ -110,8 +112,8 @@ func (r *reading) decodeFrom(first uint64, s *section, off, limit uint64, f func
 	}
 }
 
-// copy returns n bytes of a section. It copies them to buf if that is large enough, and does not
-// copy a section in memory.
+// copy returns n bytes at offset off of a section. If the section is in memory, it returns a part
+// of it. Otherwise it reads the bytes into buf, if that is large enough, or into new memory.
 func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	if off > s.size || n > s.size-off {
 		return nil, s.faultAt(off, fault.ErrTruncated, "want %d bytes, the section has %d", n, s.size)
@@ -125,7 +127,8 @@ func (r *reading) copy(s *section, off, n uint64, buf []byte) ([]byte, error) {
 	return buf[:n], s.read(buf[:n], off)
 }
 
-// str returns the string at an offset of a string section. It is valid until the next call.
+// str returns the string at an offset of a section of strings. The string is valid until the next
+// call.
 func (r *reading) str(s *section, off uint64) (str []byte, err error) {
 	err = r.decode(s, off, s.size, func(c *cursor) { str = c.String("a string") })
 	return str, err
