@@ -60,7 +60,8 @@ func (c *creation) assemble() (*profile.Profile, error) {
 	return nil, c.errThreshold(hottest)
 }
 
-// whyNoLines returns the end of the message for [ErrNoLines]: why the sampled code has no lines.
+// whyNoLines returns the end of the message for [ErrNoLines]. It says why debug info has no lines
+// for the sampled code, as far as that is known.
 func (c *creation) whyNoLines() string {
 	if n := len(c.report.Missing); n > 0 {
 		return fmt.Sprintf(": it is split, and %d of its files are missing: %s", n, c.report.Missing[0])
@@ -68,8 +69,8 @@ func (c *creation) whyNoLines() string {
 	return ": " + c.report.Hottest + " and others were compiled without -g"
 }
 
-// drop adds a function that is not over the threshold to the report's numbers about left-out
-// functions.
+// drop counts a function that is left out of the profile because its weight does not exceed the
+// threshold. It adds the weight to the report.
 func (c *creation) drop(g *group) {
 	sampled := false
 	for _, f := range g.parts {
@@ -81,8 +82,8 @@ func (c *creation) drop(g *group) {
 	}
 }
 
-// groups returns a group for each function of the profile. The symbols of a group have the same
-// name and the same source file in the profile.
+// groups returns a group for each function of the profile. The binary's symbols in a group have the
+// same name, without suffixes such as .part.0, and the same source file in the profile.
 func (c *creation) groups() []*group {
 	bySymbol := make(map[symbol]*group)
 	var groups []*group
@@ -115,13 +116,14 @@ type assembly struct {
 	body    profile.Body
 }
 
-// ref returns the profile's reference to a symbol, and adds the symbol to the profile if necessary.
+// ref returns the number by which the profile refers to the function s. It adds the function to the
+// profile if necessary.
 func (a *assembly) ref(s symbol) profile.SymbolRef {
 	return a.profile.AddSymbol(a.profile.AddUnit(s.file), s.name)
 }
 
-// callee returns the profile's reference to a called function. It returns false for a cold part
-// such as f.cold, because a branch to it is a jump within f and no call.
+// callee returns the number by which the profile refers to a called function. It returns false for
+// a cold part such as f.cold, because a branch from f to it is a jump within f and no call.
 func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	if f.name.cold {
 		return 0, false
@@ -129,11 +131,11 @@ func (a *assembly) callee(f *function) (profile.SymbolRef, bool) {
 	return a.ref(f.called()), true
 }
 
-// described reports whether debug info names the function.
+// described reports whether debug info was read for the function and contains its name.
 func (f *function) described() bool { return f.placed != nil && f.placed.symbol.name != "" }
 
-// called returns the file and name that a function has in the profile. The file is empty if debug
-// info does not name the function.
+// called returns the source file and the name that the profile has for a function that is called.
+// The file is empty if debug info does not contain the function's name.
 func (f *function) called() symbol {
 	if f.described() {
 		return f.placed.symbol
@@ -151,9 +153,9 @@ type functionCopy struct {
 	pieces int
 }
 
-// copies returns the copies of a function. It joins each part of a function, such as f.cold, with
-// the copy that it was split from. Clones, and the copies that a header causes in several units,
-// stay separate, because each has entries of its own.
+// copies returns the copies of a function in the binary, such as clones. It joins each part of a
+// function, such as f.cold, with the copy that it was split from. Clones, and the copies that a
+// header causes in several units, stay separate, because calls enter each of them on its own.
 func (c *creation) copies(g *group) []*functionCopy {
 	type key struct {
 		unit *symbolize.Unit
@@ -191,10 +193,10 @@ func (c *creation) copies(g *group) []*functionCopy {
 	return all
 }
 
-// estimateUnseenHead sets the head count of a function if no sample shows an entry of it: to the
-// count of its first byte, but at least 1. No branch to the first byte was recorded, neither a call
-// nor a loop. So each execution of the first byte was an entry. In a sampled profile, such
-// functions are entered rarely and run long.
+// estimateUnseenHead sets the head count of a function, which is how often it was entered, if no
+// sample shows an entry. It takes the count of the function's first byte, but at least 1. No branch
+// to the first byte was recorded, neither a call nor a jump of a loop, so each execution of the
+// first byte was an entry. In a sampled profile, such functions are entered rarely and run long.
 func (g *group) estimateUnseenHead() {
 	if len(g.copies) == 0 || slices.ContainsFunc(g.copies, func(w *functionCopy) bool { return w.head > 0 }) {
 		return
@@ -209,9 +211,9 @@ func (g *group) estimateUnseenHead() {
 	hottest.head = max(first, 1)
 }
 
-// finish computes the counts of a function's copy: the counts of a block's duplicates, such as
-// those of an unrolled loop, become one count. If the recording has no branches, finish also
-// estimates the head count.
+// finish computes the final counts of a copy of a function. A block that the compiler has
+// duplicated, for example by unrolling a loop, gets one count from the counts of its duplicates. If
+// the recording has no branches, finish also estimates the head count.
 func (c *creation) finish(w *functionCopy) {
 	if w.pieces > 1 {
 		w.body.settle(c.options.Combine)
@@ -222,8 +224,8 @@ func (c *creation) finish(w *functionCopy) {
 	}
 }
 
-// add adds each copy of a function to the profile, which sums them up. It reports a function as
-// dropped if none of its samples have a location.
+// add adds each copy of a function to the profile, which adds up their counts. If no sample of the
+// function has a source location, add counts the function as dropped in the report.
 func (a *assembly) add(g *group) {
 	for _, w := range g.copies {
 		a.body.Reset()

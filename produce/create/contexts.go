@@ -108,8 +108,8 @@ func (b *contextBuilder) function(addr uint64) *function {
 	return nil
 }
 
-// context adds the counts of code that ran in one context to the nodes of the functions in that
-// context.
+// context adds the counts of the code that ran in one calling context to the profile's nodes for
+// the functions in that context.
 func (b *contextBuilder) context(c *contextCounts) {
 	b.at, b.stacks = c, make(map[string][]contextFrame)
 	b.leaves = make(map[*symbolize.ProbedBody]*probeNode)
@@ -117,9 +117,9 @@ func (b *contextBuilder) context(c *contextCounts) {
 	b.countCalls(c)
 }
 
-// callsOf returns the callers of the function leaf in the current context, outermost first. A
-// function that made a tail call is missing on the recorded stack. callsOf adds it if the recorded
-// jumps show which function it was.
+// callsOf returns the callers of the function leaf in the current calling context, outermost first.
+// A function that made a tail call is missing on the recorded stack. callsOf adds it if the
+// recorded jumps show which function it was.
 func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	frames, known := b.stacks[leaf]
 	if known {
@@ -143,9 +143,9 @@ func (b *contextBuilder) callsOf(leaf string) []contextFrame {
 	return frames
 }
 
-// appendCall appends the function that makes the call at an address, preceded by the functions into
-// which that function is inlined. It returns nil if the call has no probe, because a compiler
-// cannot use callers outside of such a call.
+// appendCall appends the function that contains the call instruction at an address to frames,
+// preceded by the functions into which it is inlined there. It returns nil if the call has no
+// pseudo probe, because a compiler cannot use the callers outside of such a call.
 func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contextFrame {
 	p := b.callProbe(addr)
 	if p == nil {
@@ -154,9 +154,10 @@ func (b *contextBuilder) appendCall(frames []contextFrame, addr uint64) []contex
 	return appendFrames(frames, p.Body, p.Index)
 }
 
-// appendFrames appends a body to frames, preceded by the bodies into which it is inlined. index is
-// the number of the probe in the body that calls the next function. A body inlined at probe 0 has
-// unknown callers. Then appendFrames drops all frames before it.
+// appendFrames appends the function of a body to frames, preceded by the functions into which the
+// body is inlined. index is the number of the probe in the body at which the next function is
+// called. Probe 0 means that clang has lost the place where a body was inlined, so its callers are
+// unknown. appendFrames then drops all frames before it.
 func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint32) []contextFrame {
 	first := len(frames)
 	for ; body != nil; body = body.Caller {
@@ -170,8 +171,8 @@ func appendFrames(frames []contextFrame, body *symbolize.ProbedBody, index uint3
 	return frames
 }
 
-// leaf returns the node for the counts of a body in the current context. of is the symbol of the
-// binary that contains the body's code.
+// leaf returns the node of the profile for the counts of a body in the current calling context. of
+// is the symbol of the binary that contains the body's code.
 func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *probeNode {
 	if n := b.leaves[body]; n != nil {
 		return n
@@ -192,9 +193,9 @@ func (b *contextBuilder) leaf(body *symbolize.ProbedBody, of *function) *probeNo
 	return n
 }
 
-// countBlocks adds the counts of the blocks that ran in a context, given the recorded ranges of
-// code. The entry of an inlined function also counts as a call of it. Blocks that did not run get a
-// count of 0 if another block of their body ran.
+// countBlocks adds the counts of the blocks that ran in a calling context to the nodes of the
+// profile. c has the recorded ranges of code. The entry of an inlined function also counts as a
+// call of it. Blocks that did not run get a count of 0 if another block of the same body ran.
 func (b *contextBuilder) countBlocks(c *contextCounts) {
 	counts := make(map[int]uint64)
 	for r, n := range c.ranges {
@@ -238,7 +239,8 @@ func (b *contextBuilder) countBlocks(c *contextCounts) {
 	}
 }
 
-// countCalls adds the counts and targets of the calls that were recorded in a context.
+// countCalls adds the calls that were recorded in a calling context, and the functions that they
+// called, to the nodes of the profile.
 func (b *contextBuilder) countCalls(c *contextCounts) {
 	for _, branch := range slices.SortedFunc(maps.Keys(c.branches), codeBranch.compare) {
 		n := c.branches[branch]
@@ -254,7 +256,8 @@ func (b *contextBuilder) countCalls(c *contextCounts) {
 	}
 }
 
-// add adds a node to the profile, as a function with its context.
+// add adds the records of a node to the profile, as a function with the calling context of the
+// node.
 func (b *contextBuilder) add(n *probeNode) {
 	if len(n.records) == 0 {
 		return

@@ -314,7 +314,7 @@ func TestTailCalls(t *testing.T) {
 		callees: map[uint64][]string{1: {"a"}, 2: {"a", "c"}, 3: {"loop"}},
 		jumps:   map[string][]uint64{"a": {10}, "b": {11, 12}, "c": {13}, "loop": {14, 15}},
 		targets: map[uint64][]string{10: {"b"}, 11: {"x"}, 12: {"a"}, 13: {"x"}, 14: {"loop"}, 15: {"y"}},
-		known:   make(map[[2]string]way),
+		known:   make(map[[2]string]jumpPaths),
 	}
 	assert.Equal(t, []uint64{10, 11}, tails.between(1, "x"))
 	assert.Empty(t, tails.between(2, "x"), "two ways")

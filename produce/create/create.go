@@ -126,7 +126,8 @@ func Profile(ctx context.Context, f *symbolize.File, set *samples.Set, o Options
 	return p, c.report, err
 }
 
-// A creation holds the state while one profile is made.
+// A creation is the state of a call that makes a profile: the options, the functions with samples,
+// and the report.
 type creation struct {
 	file    *symbolize.File
 	options Options
@@ -153,8 +154,8 @@ type creation struct {
 	discriminated bool // at least one of these spans has a discriminator
 }
 
-// choose adds the samples to the functions that contain them. It also marks the functions that have
-// enough samples for the profile.
+// choose adds the samples to the functions that contain them. It also marks the functions whose
+// weight exceeds the threshold, which the profile will contain.
 func (c *creation) choose(set *samples.Set) error {
 	if err := c.attribute(set); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// discriminators says how a compiler encodes several numbers in one discriminator.
+// discriminators names the way in which a compiler encodes several numbers in one discriminator.
 type discriminators int
 
 const (
@@ -14,16 +14,18 @@ const (
 	llvmDiscriminators                        // prefix-coded: Clang
 )
 
-// A discriminator holds the numbers that a compiler has packed into one discriminator of debug
-// info.
+// A discriminator holds the numbers that a compiler has encoded in one discriminator of debug info:
+// the number of the basic block on its line, the number of the block's duplicate, and the
+// multiplicity.
 type discriminator struct {
 	base   uint32 // number of the basic block on the line, before compilers copied the block
 	factor uint64 // executions of the source for each execution of this code, at least 1
 	copy   uint32 // number of the block's copy, 0 if it was not copied
 }
 
-// encodingOf returns the encoding of a unit's discriminators, which depends on its producer.
-// Discriminators of clang's flow-sensitive profiles have another meaning and are not decoded.
+// encodingOf returns how the discriminators of a compilation unit are encoded. This depends on the
+// compiler, which producer names. The discriminators of clang's flow-sensitive profiles have
+// another meaning and are not decoded.
 func (o *Options) encodingOf(producer string, flowSensitive bool) discriminators {
 	switch {
 	case o.RawDiscriminators:
@@ -63,7 +65,7 @@ const (
 	gccCopyBits         = 11
 )
 
-// decode splits a discriminator into its numbers.
+// decode splits the discriminator v of debug info into the numbers that it encodes.
 func (d discriminators) decode(v uint32) discriminator {
 	switch d {
 	case gccDiscriminators:

@@ -18,8 +18,8 @@ import (
 // to 0. Exact counts have no such bits.
 const sampleFraction = 8
 
-// evidence returns the counts of the basic blocks of all functions, see [profile.Evidence], or nil
-// if there are none.
+// evidence returns the counts of the basic blocks of machine code of all functions, see
+// [profile.Evidence]. It returns nil if there are none.
 func (c *creation) evidence() *profile.Evidence {
 	e := &profile.Evidence{Fraction: c.fraction()}
 	for _, f := range c.functions {
@@ -33,7 +33,8 @@ func (c *creation) evidence() *profile.Evidence {
 	return e
 }
 
-// fraction returns the number of bits after the binary point in the counts of blocks.
+// fraction returns the number of bits after the binary point in the counts of basic blocks: 0 for
+// exact counts, and otherwise sampleFraction.
 func (c *creation) fraction() uint8 {
 	if c.exact {
 		return 0
@@ -109,15 +110,16 @@ type blockBuilder struct {
 	at    profile.CodeBlock
 }
 
-// A frame is a function that is inlined in the machine code of another. number is its index in the
-// list of inline frames. factor is the number of executions of its source for each execution of its
-// code, which is more than 1 for example in vectorised code.
+// A frame is a function that is inlined in the machine code of another function. number is its
+// index in the list of inline frames. factor is how often its source is executed for each execution
+// of its machine code, which is more than 1 for example in vectorised code.
 type frame struct {
 	number int32
 	factor uint64
 }
 
-// A machineBlock is the address range of a basic block, with what is needed to compute its count.
+// A machineBlock is the address range of a basic block of machine code, with the counts from which
+// the count of the block is computed.
 type machineBlock struct {
 	low, high   uint64
 	last        uint64 // count of its last instruction
@@ -125,8 +127,8 @@ type machineBlock struct {
 	conditional bool   // it ends with a conditional jump
 }
 
-// add adds an instruction to the current block. If the instruction begins a block, add ends the
-// current block first.
+// add adds the instruction in at address at to the current basic block. If a block begins at this
+// address, add ends the current block first.
 func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 	count := b.count(at)
 	leads := len(b.leaders) > 0 && b.leaders[0] <= at
@@ -168,7 +170,8 @@ func (b *blockBuilder) count(at uint64) uint64 {
 	return b.stretches[0].count
 }
 
-// place returns the source position of the instruction at an address.
+// place returns the source position of the instruction at an address, with the inline frame that
+// contains it. It returns false if debug info has no line for the instruction.
 func (b *blockBuilder) place(at uint64) (profile.Place, bool) {
 	for len(b.spans) > 0 && b.spans[0].High <= at {
 		b.spans = b.spans[1:]
@@ -182,15 +185,16 @@ func (b *blockBuilder) place(at uint64) (profile.Place, bool) {
 	return profile.Place{Frame: f.number, Position: position, Factor: uint32(min(saturating.Mul(f.factor, factor), math.MaxUint32))}, true
 }
 
-// position returns the source position of a line, and its multiplicity: the executions of the
-// source for each execution of the code.
+// position returns the source position that a line of debug info represents, and the multiplicity
+// in its discriminator: the number of executions of the source for each execution of the machine
+// code.
 func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
 	d := b.encoding.decode(l.Discriminator)
 	return profile.Position{File: b.path(l.File), Line: l.Line, Column: l.Column, Discriminator: d.base}, d.factor
 }
 
-// frame returns the inline frame of an instance. An instance is a function or an inlined copy of
-// it. If the list of inline frames lacks it, frame adds it after the frames of its callers.
+// frame returns the inline frame for an instance, which is a function or an inlined copy of it. If
+// the list of inline frames does not contain it, frame adds it after the frames of its callers.
 func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	var missing []*symbolize.Instance
 	f, ok := frame{0, 1}, false
@@ -210,7 +214,7 @@ func (b *blockBuilder) frame(i *symbolize.Instance) frame {
 	return f
 }
 
-// endBlock ends the current block and adds it to the function's blocks.
+// endBlock ends the current basic block and adds it to the blocks of the function.
 func (b *blockBuilder) endBlock() {
 	if b.at.Size > 0 {
 		slices.SortFunc(b.at.Places, profile.Place.Compare)
@@ -222,7 +226,8 @@ func (b *blockBuilder) endBlock() {
 	b.block, b.at = machineBlock{}, profile.CodeBlock{}
 }
 
-// mean returns the mean of the counts of a block's instructions, rounded.
+// mean returns the mean of the counts of a block's instructions, rounded. fraction is the number of
+// bits after the binary point in the result, and size is the number of instructions.
 func (m *machineBlock) mean(fraction uint8, size uint32) uint64 {
 	if m.hi != 0 {
 		return math.MaxUint64
@@ -236,8 +241,8 @@ func (m *machineBlock) mean(fraction uint8, size uint32) uint64 {
 	return mean
 }
 
-// addJumps adds the recorded jumps between blocks. For conditional jumps, it also adds the steps to
-// the next block.
+// addJumps adds the recorded jumps between basic blocks to the function's blocks. For conditional
+// jumps, it also adds how often execution continued in the next block.
 func (b *blockBuilder) addJumps() {
 	if !b.jumps || !b.sameUnit {
 		return
@@ -261,10 +266,10 @@ func (b *blockBuilder) addJumps() {
 	}
 }
 
-// addSteps adds, for each conditional jump, the edge to the next block with the number of times
-// that the jump was not taken. taken has the number of jumps taken from each block. With ranges,
-// the number is the count of ranges that run across the end of the block. With exact counts, it is
-// the count of the jump instruction minus the jumps taken.
+// addSteps adds, for each conditional jump, the edge to the next basic block with the number of
+// times that the jump was not taken. taken has the number of taken jumps from each block. If the
+// recording has ranges, the number is the count of ranges that run across the end of the block.
+// With exact counts, it is the count of the jump instruction minus the taken jumps.
 func (b *blockBuilder) addSteps(taken []uint64) {
 	steps, across := b.function.counts, uint64(0) // sorted by stretches
 	for i, m := range b.machine[:len(b.machine)-1] {

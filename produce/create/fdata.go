@@ -82,8 +82,8 @@ func (w *fdataWriter) nameSymbols() {
 // fdataName escapes the characters of a name that separate or escape fields.
 var fdataName = strings.NewReplacer(`\`, `\\`, " ", `\ `)
 
-// place returns an address as BOLT writes it: the function's name and the offset in the function.
-// It keeps an error if the text cannot contain the name.
+// place returns an address in the form of BOLT's text: the function's name and the offset in the
+// function. If the text cannot contain the name, place keeps an error in w.
 func (w *fdataWriter) place(addr uint64) string {
 	s, ok := w.symbol(addr)
 	if !ok {
@@ -96,12 +96,13 @@ func (w *fdataWriter) place(addr uint64) string {
 	return fmt.Sprintf("1 %s %x", fdataName.Replace(name), addr-s.Low)
 }
 
-// add adds n executions of a branch or fall-through.
+// add adds n executions of a branch or fall-through between two addresses.
 func (w *fdataWriter) add(from, to, n uint64) {
 	w.counts[codeBranch{from, to}] = saturating.Add(w.counts[codeBranch{from, to}], n)
 }
 
-// branches adds the branches within functions and the branches to the start of a function.
+// branches adds the recorded branches that lead to another address in the same function, or to the
+// start of a function.
 func (w *fdataWriter) branches(set *samples.Set) {
 	for b, n := range set.Branches.All() {
 		source, from, ok := w.at(b.From)
@@ -117,8 +118,8 @@ func (w *fdataWriter) branches(set *samples.Set) {
 	}
 }
 
-// steps adds the fall-throughs within a range that ran n times. A block ends at a jump, and before
-// an address to which another jump leads.
+// steps adds the fall-throughs between the basic blocks of a range that ran n times. A block ends
+// at a jump, and before an address to which another jump of the function leads.
 func (w *fdataWriter) steps(r samples.Range, n uint64) {
 	s, begin, ok := w.at(r.Begin)
 	last, end, known := w.at(r.End)

@@ -23,8 +23,8 @@ func (l *locator) symbol(addr uint64) (s symbolize.Symbol, ok bool) {
 	return s, ok
 }
 
-// at returns the function that contains a file offset, and the offset's address. ok is false if no
-// function does.
+// at returns the function that contains the code at a file offset, and the address of this code. ok
+// is false if no function contains it.
 func (l *locator) at(offset uint64) (s symbolize.Symbol, addr uint64, ok bool) {
 	if addr, ok = l.file.Address(offset); ok {
 		s, ok = l.symbol(addr)

@@ -24,7 +24,8 @@ func (o *Options) maxDiscriminator() uint32 {
 	return math.MaxUint16
 }
 
-// A placed holds the counts of one symbol by source location, as debug info maps its code.
+// A placed contains what debug info says about one symbol of the binary: the function's name in the
+// profile, and the symbol's counts by source location.
 type placed struct {
 	symbol   symbol // name of the function; empty if debug info does not name it
 	unit     *symbolize.Unit
@@ -33,8 +34,8 @@ type placed struct {
 	evidence *profile.CodeCopy // nil unless Options.Evidence is set
 }
 
-// place reads the debug info of the functions over the threshold and maps their samples to
-// locations.
+// place reads the debug info of the functions whose weight exceeds the threshold. It maps their
+// samples to source locations.
 func (c *creation) place(ctx context.Context) error {
 	wanted := make(map[uint64]*function)
 	for _, f := range c.functions {
@@ -81,7 +82,7 @@ func (c *creation) place(ctx context.Context) error {
 	return nil
 }
 
-// A mapper adds the counts of one symbol's code to source locations.
+// A mapper maps the counts of one symbol's code to source locations by debug info.
 type mapper struct {
 	*creation
 	function *function
@@ -92,8 +93,8 @@ type mapper struct {
 	rest     map[*symbolize.Instance]*function // for each instance that is a stub, the symbol with the rest of its function
 }
 
-// A site is the body in the profile to which the counts of an instance are added, with the factor
-// for its counts. An instance is a function, or a copy of it that was inlined.
+// A site is the body of the profile to which the counts of an instance are added. An instance is a
+// function, or a copy of a function that was inlined. The counts are multiplied by a factor.
 type site struct {
 	body   *body  // nil if the profile cannot hold the instance
 	factor uint64 // executions of the source for each execution of this instance
@@ -101,7 +102,8 @@ type site struct {
 	stub   *stub  // nil unless the instance is a stub
 }
 
-// place maps the counts and calls of the mapper's function, given its code with debug info.
+// place maps the counts and calls of the mapper's symbol to source locations. code is the debug
+// info of the symbol.
 func (p *mapper) place(code *symbolize.Code) {
 	f := p.function
 	p.placed = &placed{unit: code.Unit}
@@ -163,8 +165,8 @@ func (c *creation) path(path string) string {
 	return path
 }
 
-// counts adds the counts of the function's code to the locations of its spans, which are runs of
-// instructions with one line.
+// counts adds the counts of the symbol's code to source locations. spans divide the code into runs
+// of instructions with one line.
 func (p *mapper) counts(spans []symbolize.Span) {
 	for _, s := range p.function.stretches() {
 		for len(spans) > 0 && spans[0].High <= s.low {
@@ -184,8 +186,8 @@ func (p *mapper) counts(spans []symbolize.Span) {
 	}
 }
 
-// count adds the count of size bytes within a span to the span's location. All of these bytes ran
-// equally often.
+// count adds a count to the source location of a span, which is a run of instructions with one
+// line. size is the number of the span's bytes that ran count times.
 func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	weight := saturating.Mul(count, size)
 	if span.Instance == nil || span.Line == (symbolize.Line{}) || p.isNowhere(span.Line) {
@@ -212,13 +214,14 @@ func (p *mapper) count(span symbolize.Span, count, size uint64) {
 	s.body.count(w, copyID(s.copy, d.copy), n, p.options.Combine)
 }
 
-// isNowhere reports whether code belongs to no line: debug info gives it line 0. Clang is an
-// exception. It gives line 0 to code that it merged from several lines, and looks for counts of
-// line 0 when it reads a profile.
+// isNowhere reports whether debug info gives line 0 to code, so that the code belongs to no line.
+// Code of clang never does: clang gives line 0 to code that it merged from several lines, and looks
+// for counts of line 0 when it reads a profile.
 func (p *mapper) isNowhere(l symbolize.Line) bool { return l.Line == 0 && !p.clang }
 
-// isUndeclared reports whether an instance, or a function into which it is inlined, has no
-// declaration line. A profile counts the lines of a function from that line.
+// isUndeclared reports whether debug info has no declaration line for an instance, which is a
+// function or an inlined copy, or for a function into which it is inlined. A profile counts the
+// lines of a function from its declaration line.
 func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 	for ; i != nil; i = i.Caller {
 		if i.Function.Line == 0 && !p.beginsAt0(i.Function) {
@@ -232,16 +235,16 @@ func (p *mapper) isUndeclared(i *symbolize.Instance) bool {
 // functions that it makes from parts of a coroutine.
 func (p *mapper) beginsAt0(f *symbolize.Function) bool { return p.clang && f.Artificial && f.Line == 0 }
 
-// copyID returns a number that distinguishes duplicates of code that GCC has made, for example by
-// unrolling a loop. GCC numbers them in the discriminators of lines. inner is that number for the
-// code itself. outer is the result of copyID for the call into which the code was inlined. The
-// result is 0 if nothing was duplicated.
+// copyID returns a number that identifies one of several duplicates of code that GCC has made, for
+// example by unrolling a loop. GCC numbers the duplicates in the discriminators of lines. inner is
+// that number for the code itself. outer is the result of copyID for the call into which the code
+// was inlined. The result is 0 if nothing was duplicated.
 func copyID(outer uint64, inner uint32) uint64 {
 	return outer<<gccCopyBits ^ outer>>(64-gccCopyBits) ^ uint64(inner)
 }
 
-// calls adds the branches from the function to the starts of functions as calls. It also raises the
-// count of a call's location to the number of calls seen there.
+// calls adds the recorded branches from the symbol to the starts of functions as calls. It also
+// raises the count of a location that contains a call to the number of these calls.
 func (p *mapper) calls(spans []symbolize.Span) {
 	sum := uint64(0)
 	for n, c := range p.function.calls {
@@ -268,8 +271,9 @@ func (p *mapper) calls(spans []symbolize.Span) {
 	}
 }
 
-// leaf returns the site and the location for the counts of a span. The site has no body if the
-// profile cannot hold them.
+// leaf returns the source location of a span of code, the site for its counts, and its
+// discriminator. A site says which body of the profile gets the counts. It has no body if the
+// profile cannot hold the counts.
 func (p *mapper) leaf(span symbolize.Span) (site, location, discriminator) {
 	w, d, ok := p.location(span.Instance, span.Line)
 	if !ok {
@@ -278,9 +282,10 @@ func (p *mapper) leaf(span symbolize.Span) (site, location, discriminator) {
 	return p.site(span.Instance), w, d
 }
 
-// location returns the location of a line in an instance, and its decoded discriminator. Lines
-// before the declaration, as from macros and included bodies, count backwards from 2^16 (format
-// note 25). ok is false if the profile cannot hold the location.
+// location returns the source location of a line in an instance, which is a function or an inlined
+// copy, and the line's decoded discriminator. Lines before the function's declaration, as from
+// macros and included bodies, count backwards from 2^16 (format note 25). ok is false if the
+// profile cannot hold the location.
 func (p *mapper) location(in *symbolize.Instance, line symbolize.Line) (w location, d discriminator, ok bool) {
 	d = p.encoding.decode(line.Discriminator)
 	start := in.Function.Line
@@ -294,8 +299,9 @@ func (p *mapper) location(in *symbolize.Instance, line symbolize.Line) (w locati
 	return location{offset, d.base}, d, offset <= maxLine
 }
 
-// site returns the site of an instance. If the profile lacks the inlined body of the instance, site
-// adds it after the bodies around it.
+// site returns the site of an instance: the body of the profile to which the counts of this
+// function or inlined copy are added. If the profile lacks an inlined body for the instance, site
+// adds it, and before it those for the callers.
 func (p *mapper) site(i *symbolize.Instance) site {
 	var missing []*symbolize.Instance
 	s, ok := p.sites[i]
@@ -317,7 +323,9 @@ func (p *mapper) site(i *symbolize.Instance) site {
 	return s
 }
 
-// inner returns the site of an instance that is inlined into the function with site outer.
+// inner returns the site of an instance, for the counts of an inlined copy of a function. outer is
+// the site of the function into which the copy is inlined. inner adds an inlined body to the
+// profile.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
 	w, d, ok := p.location(i.Caller, i.Call)
 	name := p.inlinedName(i)

@@ -88,7 +88,7 @@ func (p *pprofWriter) resolve(ctx context.Context) error {
 	return nil
 }
 
-// comparePprof orders stacks by their frames, innermost first.
+// comparePprof orders two call stacks by their frames, innermost first.
 func comparePprof(a, b []pprofile.Place) int {
 	return slices.CompareFunc(a, b, func(a, b pprofile.Place) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line), strings.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start))
@@ -139,8 +139,9 @@ func weightOf(stretches []stretch, low, high uint64) (sum uint64) {
 	return sum
 }
 
-// framesOf returns the functions that contain a span of code, innermost first: the function of its
-// line, and the functions into which that was inlined. It leaves out wrappers that have no line.
+// framesOf returns the frames of a call stack that ends in a span of code, innermost first: the
+// function to which the span's line belongs, and the functions into which it was inlined. It leaves
+// out wrappers that have no line.
 func framesOf(s symbolize.Symbol, span symbolize.Span) (frames []pprofile.Place) {
 	line := span.Line
 	for i := span.Instance; i != nil; i = i.Caller {

@@ -38,8 +38,8 @@ func ProbeProfile(f *symbolize.File, set *samples.Set, o Options) (*sampleprof.P
 	return b.finish(set)
 }
 
-// symbols returns the symbols of all sampled functions, with all names that their probes may use.
-// It adds the functions below the threshold to the report.
+// symbols returns the symbols of all sampled functions, with all names that their pseudo probes may
+// use. It adds the weight of the functions below the threshold to the report.
 func (c *creation) symbols() []symbolize.Symbol {
 	var symbols []symbolize.Symbol
 	for _, f := range c.functions {
@@ -54,9 +54,9 @@ func (c *creation) symbols() []symbolize.Symbol {
 	return symbols
 }
 
-// probedNames returns the names that the probes of a function may have. If the constructors for
-// whole objects (C1) and for base classes (C2) have the same code, the linker may keep symbol C1,
-// although the probes name C2.
+// probedNames returns the names that the pseudo probes of a function may use: the names of the
+// symbol, and for a constructor for whole objects (C1) also that for base classes (C2). If both
+// have the same code, the linker may keep the symbol C1 only, although the probes name C2.
 func probedNames(s symbolize.Symbol) []string {
 	names := slices.Clone(s.Names)
 	for _, name := range s.Names {
@@ -120,7 +120,8 @@ func (c *creation) newProbeBuilder() (*probeBuilder, error) {
 	}, nil
 }
 
-// finish completes the report and returns the profile, or [ErrNoProbes] if it is empty.
+// finish completes the report and returns the profile that was built, or [ErrNoProbes] if it is
+// empty.
 func (b *probeBuilder) finish(set *samples.Set) (*sampleprof.Profile, *Report, error) {
 	if len(b.nodes) == 0 {
 		return nil, b.report, ErrNoProbes
@@ -130,7 +131,7 @@ func (b *probeBuilder) finish(set *samples.Set) (*sampleprof.Profile, *Report, e
 	return b.profile, b.report, nil
 }
 
-// node returns the node of a key, and creates it if necessary.
+// node returns the node of the profile with a key, and creates it if necessary.
 func (b *probeBuilder) node(key probeKey) *probeNode {
 	n := b.byKey[key]
 	if n == nil {
@@ -144,9 +145,9 @@ func (b *probeBuilder) node(key probeKey) *probeNode {
 	return n
 }
 
-// body returns the node for the counts of a function's body, which may be inlined. It creates the
-// nodes of the bodies around it if necessary. A body inlined at an unknown probe, which has number
-// 0, counts as a function that is not inlined.
+// body returns the node of the profile for the counts of a function's body, which may be inlined.
+// It creates the nodes of the bodies into which it is inlined if necessary. Number 0 stands for an
+// unknown probe. A body inlined at probe 0 counts as a function that is not inlined.
 func (b *probeBuilder) body(of *symbolize.ProbedBody) *probeNode {
 	var missing []*symbolize.ProbedBody
 	outer := b.bodies[of]
@@ -164,9 +165,10 @@ func (b *probeBuilder) body(of *symbolize.ProbedBody) *probeNode {
 	return outer
 }
 
-// counts adds the count of each probe to the node of its body. With ranges or exact counts, it is
-// the count of the instruction at the probe. Otherwise single addresses were sampled, which rarely
-// coincide with a probe. Then it is the largest count of an instruction before the next probe.
+// counts adds the count of each pseudo probe to the profile's node for the function that contains
+// the probe. If the recording has ranges or exact counts, this is the count of the instruction at
+// the probe. Otherwise single addresses were sampled, which rarely coincide with a probe. Then it
+// is the largest count of an instruction before the next probe.
 func (b *probeBuilder) counts() {
 	for _, f := range b.functions {
 		if !f.written {
@@ -195,7 +197,8 @@ func within(probes []symbolize.Probe, low, high uint64) []symbolize.Probe {
 	return probes[at(low):at(high)]
 }
 
-// most returns the largest count at addresses from low up to, but not including, high.
+// most returns the largest count of code at addresses from low up to, but not including, high.
+// stretches has the counts by address.
 func most(stretches []stretch, low, high uint64) (n uint64) {
 	for _, s := range stretchesFrom(stretches, low) {
 		if s.low >= high {
@@ -206,8 +209,8 @@ func most(stretches []stretch, low, high uint64) (n uint64) {
 	return n
 }
 
-// count adds n to the count of a pseudo probe, in the node for the function, or for the inlined
-// call of it, to which the probe belongs.
+// count adds n to the count of a pseudo probe in the profile. The count is in the node for the
+// function that contains the probe or, if the function was inlined, for this inlined call.
 func (b *probeBuilder) count(p *symbolize.Probe, n uint64) {
 	if !fits(p) {
 		b.report.Unplaced = saturating.Add(b.report.Unplaced, n)
@@ -220,8 +223,8 @@ func (b *probeBuilder) count(p *symbolize.Probe, n uint64) {
 	}
 }
 
-// fits reports whether the number of a probe, and the numbers of the call probes at which its body
-// is inlined, have at most 16 bits, as the format requires.
+// fits reports whether the profile format can hold a pseudo probe: the number of the probe, and the
+// numbers of the call probes at which its body is inlined, have at most 16 bits.
 func fits(p *symbolize.Probe) bool {
 	for body := p.Body; body != nil; body = body.Caller {
 		if body.Site > math.MaxUint16 {
@@ -231,7 +234,7 @@ func fits(p *symbolize.Probe) bool {
 	return p.Index <= math.MaxUint16
 }
 
-// calls adds the functions that were called at each call probe.
+// calls adds to the profile which functions were called at each call probe, and how often.
 func (b *probeBuilder) calls() {
 	for _, f := range b.functions {
 		if !f.written {
@@ -254,7 +257,7 @@ func (b *probeBuilder) callProbe(addr uint64) *symbolize.Probe {
 	return nil
 }
 
-// count adds a record with the count of a probe, given the probe's number and discriminator.
+// count adds a record with the count of a pseudo probe to a node. index is the number of the probe.
 func (n *probeNode) count(index, discriminator uint32, count uint64) {
 	n.records = append(n.records, sampleprof.Record{
 		Kind: sampleprof.KindCount, Line: uint16(index), Discriminator: discriminator, Count: count,
@@ -262,15 +265,16 @@ func (n *probeNode) count(index, discriminator uint32, count uint64) {
 	n.total = saturating.Add(n.total, count)
 }
 
-// target adds a record for count calls of a function at a call probe.
+// target adds a record to a node: the function name was called count times at the call probe with
+// the number index.
 func (n *probeNode) target(index, discriminator uint32, name sampleprof.NameRef, count uint64) {
 	n.records = append(n.records, sampleprof.Record{
 		Kind: sampleprof.KindTarget, Line: uint16(index), Discriminator: discriminator, Name: name, Count: count,
 	})
 }
 
-// callee returns the name that a called function has in the profile. If the function's probes use
-// one of its names, it is that name.
+// callee returns the name that the profile has for a called function. If pseudo probes use one of
+// the function's names, callee returns that name.
 func (b *probeBuilder) callee(f *function) string {
 	name, known := b.called[f]
 	if known {
@@ -296,15 +300,15 @@ func (b *probeBuilder) name(name string) sampleprof.NameRef {
 	return b.profile.AddName(sampleprof.Name{Text: name})
 }
 
-// add adds a function with all bodies inlined into it to the profile.
+// add adds the function of the node root to the profile, with all bodies inlined into it.
 func (b *probeBuilder) add(root *probeNode) {
 	f := sampleprof.Function{Name: b.name(root.function.Name), HeadCount: root.head}
 	f.Records, f.Total = b.flatten(root)
 	b.profile.AddFunction(f)
 }
 
-// settle raises the count of each call probe to the sum of its targets' counts. It does not change
-// the total of the node.
+// settle raises the count of each call probe in a node to the sum of the counts of the functions
+// called there. It does not change the total of the node.
 func (n *probeNode) settle() {
 	type place struct {
 		line          uint16
@@ -329,8 +333,8 @@ func (n *probeNode) settle() {
 	}
 }
 
-// flatten returns the records of a body, including those of inlined bodies, and the sum of their
-// counts.
+// flatten returns the records of a function's node, including the records of inlined bodies, and
+// the sum of their counts.
 func (b *probeBuilder) flatten(root *probeNode) ([]sampleprof.Record, uint64) {
 	type open struct {
 		body *probeNode

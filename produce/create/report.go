@@ -100,8 +100,8 @@ func (r *Report) PlacedShare() float64 {
 	return float64(r.Placed) / all
 }
 
-// A Quality describes how far the samples can be trusted. Package verdict derives its level from
-// it.
+// A Quality describes how far the samples can be trusted. Package verdict computes a level, such as
+// good or poor, from it.
 type Quality struct {
 	Exact bool // the samples are exact counts of executions, such as callgrind's
 
@@ -130,7 +130,7 @@ const (
 	certain          = 10
 )
 
-// judge measures how far the samples of the profile can be trusted.
+// judge computes the Quality of the samples, which says how far they can be trusted.
 func (c *creation) judge(set *samples.Set) Quality {
 	q := Quality{Exact: set.Exact, Branches: c.report.Ranges}
 	sampled := slices.DeleteFunc(slices.Clone(c.functions), func(f *function) bool { return f.weight == 0 })
@@ -161,7 +161,7 @@ func (c *creation) judge(set *samples.Set) Quality {
 	return q
 }
 
-// uncertain returns the weight of the function's code that has fewer than 10 samples.
+// uncertain returns the weight of the function's code at which fewer than 10 samples were taken.
 func (f *function) uncertain() float64 {
 	few := uint64(0)
 	for _, s := range f.stretches() {

@@ -55,14 +55,16 @@ func CheckBuild(f *symbolize.File, set *samples.Set) error {
 	return sum.check(f, maxOther, "samples are in functions of other names")
 }
 
-// A mismatch counts samples or branches, and those among them that contradict the binary.
+// A mismatch counts the samples or branches of a recording, and those that contradict the binary
+// because the recording is of another build.
 type mismatch struct {
 	all, bad uint64
 	most     uint64 // largest n of an add
 	example  string // description of the samples of that add
 }
 
-// add adds n samples that contradict the binary, with a description of their place.
+// add counts n samples that contradict the binary. It keeps the description of the place with the
+// most such samples for the error message.
 func (m *mismatch) add(n uint64, format string, args ...any) {
 	m.bad = saturating.Add(m.bad, n)
 	if n > m.most {
@@ -71,7 +73,7 @@ func (m *mismatch) add(n uint64, format string, args ...any) {
 }
 
 // check returns [ErrBuild] if the share of samples that contradict the binary is above limit. what
-// says how they do that.
+// describes the contradiction in the message.
 func (m *mismatch) check(f *symbolize.File, limit float64, what string) error {
 	if share := float64(m.bad) / max(float64(m.all), 1); share > limit {
 		return fmt.Errorf("create: %s: %w: %.1f%% of the %s, such as %s", f.Path(), ErrBuild, 100*share, what, m.example)
@@ -213,8 +215,7 @@ type codeCheck struct {
 	begins []beginning // for each byte of the function, as far as it was decoded
 }
 
-// A beginning is the kind of instruction that begins at a byte of a function, or nothing if none
-// does.
+// A beginning says what kind of instruction begins at a byte of a function, or that none does.
 type beginning byte
 
 const (
@@ -223,8 +224,9 @@ const (
 	branchInstruction
 )
 
-// add adds n samples at a file offset, where an instruction must begin. If branch is set, it must
-// be an instruction that can branch.
+// add counts n samples or branches at a file offset, and compares the offset with the instructions
+// of the binary. If no instruction begins there, they contradict the binary. If branch is set, the
+// instruction must also be one that can branch.
 func (c *codeCheck) add(to *mismatch, offset, n uint64, branch bool) {
 	s, addr, ok := c.at(offset)
 	if !ok {

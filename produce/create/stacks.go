@@ -6,10 +6,10 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// estimateCalls turns the number of samples taken during calls into a number of calls. A long call
-// has many samples but may have run once, so samples show who calls a function, not how often. A
-// function is called as often as it is entered, and the calls are divided among its callers in
-// proportion to their samples.
+// estimateCalls replaces numbers of samples taken during calls by estimated numbers of calls. A
+// long call has many samples but may have run once, so samples show who calls a function, not how
+// often. A function is called as often as it is entered. estimateCalls divides this number among
+// the callers in proportion to their samples.
 func estimateCalls(groups []*group) {
 	called := make(map[*function]*group)
 	for _, g := range groups {
@@ -29,8 +29,8 @@ func estimateCalls(groups []*group) {
 	}
 }
 
-// estimateHead adds up how often the copies of a function were entered. A copy was entered at least
-// once if the function was on a sampled call stack.
+// estimateHead sets the head count of a function to the number of times that its copies were
+// entered. If the function was on a sampled call stack, the number is at least 1.
 func (g *group) estimateHead() {
 	for _, f := range g.parts {
 		g.during = saturating.Add(g.during, f.during)
@@ -43,8 +43,8 @@ func (g *group) estimateHead() {
 	}
 }
 
-// share returns the estimated number of calls of the group's function by a caller, given n, the
-// number of samples during calls by this caller.
+// share returns the estimated number of calls of a function by one caller. n is the number of
+// samples that were taken during calls by this caller.
 func (g *group) share(n uint64) uint64 {
 	hi, lo := bits.Mul64(g.head, min(n, g.during))
 	calls, _ := bits.Div64(hi, lo, max(g.during, 1))

@@ -61,7 +61,8 @@ func (d *decoder) at(addr uint64) []byte {
 	return nil
 }
 
-// decode decodes the instruction at an address. Size is 0 if there is none or the decoder is nil.
+// decode decodes the instruction at an address. The Size of the result is 0 if there is no
+// instruction or the decoder is nil.
 func (d *decoder) decode(addr uint64) opcode.Instruction {
 	if d == nil {
 		return opcode.Instruction{}
@@ -83,7 +84,8 @@ func (d *decoder) instructions(low, high uint64) iter.Seq2[uint64, opcode.Instru
 	}
 }
 
-// isPadding reports whether the instruction at an address does nothing but fill up space.
+// isPadding reports whether the instruction at an address does nothing and only fills space between
+// blocks or functions.
 func (d *decoder) isPadding(addr uint64) bool {
 	code := d.at(addr)
 	if d.file.Machine == elf.EM_AARCH64 {
@@ -95,10 +97,10 @@ func (d *decoder) isPadding(addr uint64) bool {
 	return bytes.HasPrefix(code, []byte{0x90}) || bytes.HasPrefix(code, []byte{0xcc}) || bytes.HasPrefix(code, []byte{0x0f, 0x1f})
 }
 
-// crosses reports whether an instruction before end leaves the code in any case, such as a return
-// or an unconditional jump. Then execution cannot have gone straight from begin to end. Such ranges
-// occur because some processors record a branch twice. crosses returns false if it cannot decode
-// the code.
+// crosses reports whether the code from begin to end contains an instruction after which execution
+// never continues with the next one, such as a return or an unconditional jump. Then execution
+// cannot have gone straight from begin to end. Such ranges occur because some processors record a
+// branch twice. crosses returns false if it cannot decode the code.
 func (d *decoder) crosses(begin, end uint64) bool {
 	for _, in := range d.instructions(begin, end) {
 		if in.Leaves {

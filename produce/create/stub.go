@@ -12,8 +12,8 @@ import (
 // reads the profile, but the counts of the rest are elsewhere. So such a stub is written as a call
 // of f, and its counts are added to those of f.
 
-// A stub is a place at which GCC inlined only the beginning of a function. The inlined code calls
-// the rest of the function, a symbol such as f.part.0.
+// A stub is an inlined call of which GCC inlined only the beginning of the called function. The
+// inlined code calls the rest of the function, which is a symbol such as f.part.0.
 type stub struct {
 	rest  *function // the symbol with the rest, such as f.part.0
 	body  body      // counts of the inlined beginning
@@ -23,8 +23,8 @@ type stub struct {
 	location location
 }
 
-// collectRests sets c.rests and c.hasRest from the symbols, such as f.part.0, that contain the rest
-// of a split function.
+// collectRests finds the symbols, such as f.part.0, that contain the rest of a function which GCC
+// has split. It stores them in c.rests and c.hasRest.
 func (c *creation) collectRests(functions map[uint64]*function) {
 	if c.options.Suffixes == NoSuffixes {
 		return
@@ -38,8 +38,9 @@ func (c *creation) collectRests(functions map[uint64]*function) {
 	}
 }
 
-// findStubs finds the functions that were inlined in part. It recognises them by a call in the
-// inlined code of f to the rest of f, such as f.part.0.
+// findStubs finds the places in the symbol's code at which GCC inlined only the beginning of a
+// function f. It recognises them by a call in the inlined code of f to the rest of f, such as
+// f.part.0.
 func (p *mapper) findStubs(spans []symbolize.Span) {
 	if len(p.rests) == 0 {
 		return
@@ -87,8 +88,9 @@ func (c *creation) inlinedName(i *symbolize.Instance) string {
 	return c.unify(c.options.Suffixes.canonical(i.Function.Linkage()).name)
 }
 
-// newStub adds a stub at a location of the site outer, and returns the site for the counts of the
-// stub.
+// newStub adds a stub to the mapper's symbol: at location w of the function with site outer, GCC
+// inlined only the beginning of a function. rest is the symbol with the rest of the function.
+// newStub returns the site for the counts of the inlined beginning.
 func (p *mapper) newStub(outer site, w location, d discriminator, rest *function) site {
 	s := &stub{rest: rest, outer: outer.body, location: w}
 	p.placed.stubs = append(p.placed.stubs, s)
@@ -98,7 +100,8 @@ func (p *mapper) newStub(outer site, w location, d discriminator, rest *function
 	}
 }
 
-// callStubs replaces the function's stubs by calls, nested stubs first.
+// callStubs replaces the stubs in the symbol's code, which are functions inlined in part, by calls
+// of the whole functions. It begins with the innermost stubs.
 func (p *mapper) callStubs() {
 	for _, s := range slices.Backward(p.placed.stubs) {
 		s.body.settle(p.options.Combine)
@@ -114,8 +117,8 @@ func (p *mapper) callStubs() {
 	}
 }
 
-// entries returns how often the inlined beginning of a stub was entered: the largest count of its
-// own lines, or the number of calls of the rest if that is larger.
+// entries returns how often the inlined beginning of a function was entered: the largest count of
+// its own lines, or the number of calls of the function's rest if that is larger.
 func (s *stub) entries() uint64 {
 	n := s.calls
 	for _, c := range s.body.counts {
@@ -124,7 +127,7 @@ func (s *stub) entries() uint64 {
 	return n
 }
 
-// stubs returns all stubs, by the function that was inlined in part.
+// stubs returns the stubs of all symbols, by the function whose beginning was inlined.
 func (c *creation) stubs() map[symbol][]*stub {
 	all := make(map[symbol][]*stub)
 	for _, f := range c.functions {
@@ -137,9 +140,11 @@ func (c *creation) stubs() map[symbol][]*stub {
 	return all
 }
 
-// addStubs adds the counts and entries of stubs to the function that was inlined in part, f. If no
-// other entry of f was seen, the head count of f is that of f.part.0. It already includes the calls
-// by the stubs, so addStubs subtracts them.
+// addStubs adds the counts of stubs to a function f whose beginning GCC has inlined elsewhere, and
+// adds the entries of the stubs to its head count. If no other entry of f was seen, the head count
+// of f is that of f.part.0, its rest. That already includes the calls by the stubs, so addStubs
+// subtracts these calls. estimated means that head counts are estimated later, so addStubs does not
+// change them.
 func (g *group) addStubs(stubs []*stub, estimated bool) {
 	entered := slices.ContainsFunc(g.parts, (*function).entered)
 	for _, s := range stubs {
@@ -154,6 +159,6 @@ func (g *group) addStubs(stubs []*stub, estimated bool) {
 	}
 }
 
-// entered reports whether the recording has an entry of the function. It is false for parts such as
-// f.part.0.
+// entered reports whether a branch to the start of the function was recorded. It is always false
+// for parts of functions, such as f.part.0.
 func (f *function) entered() bool { return !f.name.fragment && f.head > 0 }

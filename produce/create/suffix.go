@@ -31,7 +31,8 @@ type strippedName struct {
 	cold     bool   // the part is only reached by jumps
 }
 
-// canonical cuts the suffixes that s selects, such as .part.0, off a symbol's name.
+// canonical splits a symbol's name into the name of the function and the suffixes that s selects,
+// such as .part.0.
 func (s Suffixes) canonical(name string) strippedName {
 	switch s {
 	case NoSuffixes:
@@ -57,7 +58,7 @@ func (s Suffixes) canonical(name string) strippedName {
 }
 
 // InlinedName returns the name that a profile has for an inlined function. For a constructor or
-// destructor, this is the variant for base classes.
+// destructor, this is the name of the variant for base classes, C2 or D2.
 func InlinedName(f *symbolize.Function) string { return unifyConstructor(f.Linkage()) }
 
 // Name returns a symbol's name without the suffixes that s selects.

@@ -13,13 +13,13 @@ type tailCalls struct {
 	callees map[uint64][]string // by address of a call: names of the functions called there, sorted
 	jumps   map[string][]uint64 // by name of a function: addresses of its jumps to other functions, sorted
 	targets map[uint64][]string // by address of such a jump: names of its targets, sorted
-	known   map[[2]string]way
+	known   map[[2]string]jumpPaths
 }
 
-// A way describes the sequences of jumps that lead from one function to another. If there is
+// jumpPaths describes the sequences of jumps that lead from one function to another. If there is
 // exactly one sequence, jumps has the addresses of its jumps.
-type way struct {
-	ways  int // number of sequences, 2 for two or more
+type jumpPaths struct {
+	count int // number of sequences, 2 for two or more
 	jumps []uint64
 }
 
@@ -28,7 +28,7 @@ const maxTailCalls = 64
 
 // newTailCalls collects the calls, and the jumps between functions, that the samples contain.
 func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
-	t := &tailCalls{make(map[uint64][]string), make(map[string][]uint64), make(map[uint64][]string), make(map[[2]string]way)}
+	t := &tailCalls{make(map[uint64][]string), make(map[string][]uint64), make(map[uint64][]string), make(map[[2]string]jumpPaths)}
 	seen := make(map[codeBranch]bool)
 	for _, c := range u.contexts {
 		for branch := range c.branches {
@@ -42,73 +42,73 @@ func (b *contextBuilder) newTailCalls(u *unwinder) *tailCalls {
 		}
 		switch in := u.code.decode(branch.from); {
 		case in.Calls:
-			t.callees[branch.from] = with(t.callees[branch.from], to.name.name)
+			t.callees[branch.from] = insertSorted(t.callees[branch.from], to.name.name)
 		case in.Jumps && in.Leaves && from.name.name != to.name.name:
-			t.targets[branch.from] = with(t.targets[branch.from], to.name.name)
-			t.jumps[from.name.name] = with(t.jumps[from.name.name], branch.from)
+			t.targets[branch.from] = insertSorted(t.targets[branch.from], to.name.name)
+			t.jumps[from.name.name] = insertSorted(t.jumps[from.name.name], branch.from)
 		}
 	}
 	return t
 }
 
-// with inserts a value into a sorted list unless the list contains it.
-func with[T uint64 | string](list []T, one T) []T {
+// insertSorted inserts a value into a sorted list unless the list contains the value.
+func insertSorted[T uint64 | string](list []T, one T) []T {
 	if i, found := slices.BinarySearch(list, one); !found {
 		list = slices.Insert(list, i, one)
 	}
 	return list
 }
 
-// between returns the tail calls that lead from the callee of a call to the function named to. It
-// returns nil if the call itself leads to that function, or if there are several sequences of tail
-// calls.
+// between returns the jumps by which tail calls led from the callee of a call to the function named
+// to. call is the address of the call instruction. It returns nil if the call itself leads to that
+// function, or if several sequences of tail calls are possible.
 func (t *tailCalls) between(call uint64, to string) []uint64 {
 	callees := t.callees[call]
 	if slices.Contains(callees, to) {
 		return nil
 	}
-	var only way
+	var only jumpPaths
 	for _, callee := range callees {
-		if only = only.or(t.way(callee, to, nil)); only.ways > 1 {
+		if only = only.or(t.paths(callee, to, nil)); only.count > 1 {
 			return nil
 		}
 	}
 	return only.jumps
 }
 
-// or returns the way that has the sequences of jumps of w and of other.
-func (w way) or(other way) way {
-	if w.ways == 0 {
+// or returns the union of the sequences of jumps that w and other describe.
+func (w jumpPaths) or(other jumpPaths) jumpPaths {
+	if w.count == 0 {
 		return other
 	}
-	if w.ways += other.ways; w.ways > 1 {
-		return way{ways: 2}
+	if w.count += other.count; w.count > 1 {
+		return jumpPaths{count: 2}
 	}
 	return w
 }
 
-// way searches for the sequences of jumps from one function to another. around lists the functions
-// that the search has already passed. A sequence visits no function twice.
-func (t *tailCalls) way(from, to string, around []string) way {
+// paths searches for the sequences of jumps from one function to another. around lists the
+// functions that the search has already passed, because a sequence contains no function twice.
+func (t *tailCalls) paths(from, to string, around []string) jumpPaths {
 	if from == to {
-		return way{ways: 1}
+		return jumpPaths{count: 1}
 	}
 	if len(around) == maxTailCalls || slices.Contains(around, from) {
-		return way{}
+		return jumpPaths{}
 	}
 	key := [2]string{from, to}
 	if w, known := t.known[key]; known {
 		return w
 	}
-	var only way
+	var only jumpPaths
 	for _, jump := range t.jumps[from] {
 		for _, target := range t.targets[jump] {
-			w := t.way(target, to, append(around, from))
+			w := t.paths(target, to, append(around, from))
 			w.jumps = append([]uint64{jump}, w.jumps...)
 			only = only.or(w)
 		}
 	}
-	if only.ways != 1 {
+	if only.count != 1 {
 		only.jumps = nil
 	}
 	t.known[key] = only

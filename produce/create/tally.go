@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A function is a symbol of the binary with its samples.
+// A function is a symbol of the binary with its samples: the counts of its code, its calls and its
+// jumps.
 type function struct {
 	symbol  symbolize.Symbol
 	weight  uint64
@@ -36,7 +37,7 @@ type step struct {
 	count uint64
 }
 
-// A call is a branch to the start of a function.
+// A call is a recorded branch to the start of a function, with its count.
 type call struct {
 	from   uint64
 	callee *function
@@ -83,7 +84,8 @@ func (c *creation) sortFunctions() {
 	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
 }
 
-// whyNoCode returns the end of the message for [ErrNoCode]: why no sample is in a function.
+// whyNoCode returns the end of the message for [ErrNoCode]. It says why no sample is in a function,
+// as far as that is known.
 func (c *creation) whyNoCode() string {
 	if !c.file.HasSymbols() {
 		return "it has no symbol table with functions, it was stripped"
@@ -91,7 +93,7 @@ func (c *creation) whyNoCode() string {
 	return fmt.Sprintf("samples weigh %d; are they of this build?", c.report.Weight)
 }
 
-// A tallier finds the function that contains a file offset. It creates the function on the first
+// A tallier adds samples to the functions that contain them. It creates a function at the first
 // sample.
 type tallier struct {
 	*creation
@@ -99,8 +101,8 @@ type tallier struct {
 	byLow map[uint64]*function
 }
 
-// find returns the function that contains a file offset, and the address of the offset. It returns
-// nil if no function does.
+// find returns the function that contains a file offset, and the address of the offset. It creates
+// the function at its first sample. It returns nil if no symbol contains the offset.
 func (t *tallier) find(offset uint64) (*function, uint64) {
 	s, addr, ok := t.at(offset)
 	if !ok {
@@ -114,9 +116,9 @@ func (t *tallier) find(offset uint64) (*function, uint64) {
 	return f, addr
 }
 
-// findOther is like find, for the target of a branch or the callee of a call. It does not change
-// the locator's latest result: the offsets that are passed to find are sorted, and mostly in the
-// same function.
+// findOther does the same as find, for the target of a branch or the callee of a call. Unlike find,
+// it does not change the cached result of the last search. The offsets that are passed to find are
+// sorted and mostly in the same function, so the cache saves most searches.
 func (t *tallier) findOther(offset uint64) (*function, uint64) {
 	before := t.found
 	f, addr := t.find(offset)
@@ -205,7 +207,7 @@ func (t *tallier) branches(set *samples.Set) {
 	}
 }
 
-// callers adds the calls in call stacks, for recordings without branches.
+// callers adds the calls that call stacks contain, for recordings without branches.
 func (t *tallier) callers(set *samples.Set) {
 	for stacked, n := range set.Calls.All() {
 		from, at := t.find(stacked.From)
@@ -221,7 +223,7 @@ func (t *tallier) callers(set *samples.Set) {
 	}
 }
 
-// times sets the time of each function's first sample.
+// times sets, for each function, the time at which its first sample was taken.
 func (t *tallier) times(set *samples.Set) {
 	for _, offset := range slices.Sorted(maps.Keys(set.Times)) {
 		time := set.Times[offset]
@@ -231,7 +233,8 @@ func (t *tallier) times(set *samples.Set) {
 	}
 }
 
-// first returns how many executions or samples begin at the first byte of the function.
+// first returns the sum of the counts of all ranges or samples that begin at the first byte of the
+// function.
 func (f *function) first() (n uint64) {
 	for _, s := range f.counts {
 		if s.up && s.at == f.symbol.Low {
@@ -241,11 +244,11 @@ func (f *function) first() (n uint64) {
 	return n
 }
 
-// A stretch is a range of bytes that ran equally often.
+// A stretch is a range of addresses whose bytes ran equally often, with their count.
 type stretch struct{ low, high, count uint64 }
 
-// stretches returns how often the bytes of a function ran: ranges of equal counts in the order of
-// addresses, without gaps between them.
+// stretches returns how often the code of a function ran: ranges of bytes with equal counts, in the
+// order of addresses, without gaps between them.
 func (f *function) stretches() []stretch {
 	slices.SortFunc(f.counts, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	var out []stretch
@@ -276,16 +279,17 @@ func (f *function) stretches() []stretch {
 	return out
 }
 
-// stretchesFrom returns the stretches from the one that contains an address to the last.
+// stretchesFrom returns the end of a list of stretches, which are ranges of bytes with equal
+// counts: from the stretch that contains an address to the last.
 func stretchesFrom(stretches []stretch, address uint64) []stretch {
 	i, _ := slices.BinarySearchFunc(stretches, address, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
 	return stretches[i:]
 }
 
-// applyThreshold marks the functions over the threshold as written. It compares the threshold with
-// the sum of all symbols that have the same name without suffixes. Debug info may later show that
-// some of these symbols are different functions: static ones of the same name in several files.
-// Then assemble compares the threshold with each of them again.
+// applyThreshold marks the functions whose weight exceeds the threshold, to be written to the
+// profile. The weight is the sum over all symbols that have the same name without suffixes. Debug
+// info may later show that some of these symbols are different functions: static ones of the same
+// name in several files. Then assemble compares each of them with the threshold again.
 func (c *creation) applyThreshold() error {
 	weights := make(map[string]uint64)
 	for _, f := range c.functions {

@@ -58,7 +58,7 @@ func unwind(f *symbolize.File, set *samples.Set) (*unwinder, error) {
 	return u, u.err
 }
 
-// trace unwinds a sample that was recorded n times.
+// trace counts the code of a sample, which was recorded n times, in its calling contexts.
 func (u *unwinder) trace(t samples.Trace, n uint64) {
 	if u.frameless(u.address(t.At)) {
 		return
@@ -81,8 +81,9 @@ func (u *unwinder) trace(t samples.Trace, n uint64) {
 	}
 }
 
-// enter sets the stack to the calls of a sample's call stack. If one of these addresses is not a
-// call, the profiler has unwound the stack incorrectly. Then enter drops the calls outside of it.
+// enter sets the unwinder's stack to the calls of a sample's call stack. If one of these addresses
+// is not that of a call, the profiler has unwound the stack incorrectly. enter then drops that
+// address and all callers further out.
 func (u *unwinder) enter(calls []uint64) {
 	u.stack, u.lost = u.stack[:0], false
 	for _, offset := range calls {
@@ -98,8 +99,8 @@ func (u *unwinder) enter(calls []uint64) {
 	}
 }
 
-// address returns the address of a file offset, or elsewhere if no function contains it, as in the
-// procedure linkage table.
+// address returns the address of a file offset. It returns elsewhere if no function contains the
+// offset, for example in the procedure linkage table.
 func (u *unwinder) address(offset uint64) uint64 {
 	if offset == samples.Elsewhere {
 		return elsewhere
@@ -110,7 +111,8 @@ func (u *unwinder) address(offset uint64) uint64 {
 	return elsewhere
 }
 
-// straight adds n executions of the code between two branches to the current context.
+// straight adds n executions of the code from begin to end, which ran between two branches, to the
+// calling context that the stack shows now.
 func (u *unwinder) straight(begin, end, n uint64) {
 	switch {
 	case begin == elsewhere && end == elsewhere: // the binary called, and was returned to
@@ -122,8 +124,9 @@ func (u *unwinder) straight(begin, end, n uint64) {
 	}
 }
 
-// branch changes the stack from that after a branch to that before it. For a call, it removes the
-// callee. For a return, it adds the function that returned.
+// branch changes the unwinder's stack from the state after a branch to the state before it, because
+// the unwinder goes backwards in time. For a call, it removes the called function from the stack.
+// For a return, it adds the function that returned.
 func (u *unwinder) branch(from, to uint64) {
 	leaf := len(u.stack) - 1
 	if u.lost {
@@ -156,7 +159,7 @@ func (u *unwinder) branch(from, to uint64) {
 	}
 }
 
-// in returns the counts of the calling context that the stack shows now.
+// in returns the counts of the calling context that the unwinder's stack shows now.
 func (u *unwinder) in() *contextCounts {
 	calls := u.stack[:len(u.stack)-1]
 	for i, c := range slices.Backward(calls) {
@@ -209,7 +212,7 @@ func (u *unwinder) frameless(addr uint64) bool {
 	return here.Size > 0 && u.code.decode(addr+here.Size).Returns
 }
 
-// call returns the address of the call instruction that ends with the byte at address last, or 0 if
+// call returns the address of the call instruction whose last byte is at address last, or 0 if
 // there is none.
 func (u *unwinder) call(last uint64) uint64 {
 	s, ok := u.symbol(last)
