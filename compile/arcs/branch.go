@@ -138,10 +138,10 @@ func (f *function) dropConverted() {
 	})
 }
 
-// arcsTo returns the arcs of the control flow graph of which control has taken one when it reaches
-// code at source position k. If a single block has that position, it is the only arc into the
-// block. If arcs have the position themselves, it is these arcs, at most nearby of them. arcsTo
-// returns none if several blocks have the position, or if several arcs lead to the block.
+// arcsTo returns arcs of the control flow graph that show how often code at source position k ran:
+// control takes one of them each time before it reaches the code. If a single block has the
+// position, the result is the arc into that block, or none if there are several. Otherwise the
+// result is the arcs that have the position themselves, at most nearby of them, see [nearby].
 func (f *function) arcsTo(k key) []uint32 {
 	arcs := f.between[k]
 	if at := f.where[k]; len(at) == 1 {
@@ -152,8 +152,8 @@ func (f *function) arcsTo(k key) []uint32 {
 	return arcs[:min(len(arcs), nearby)]
 }
 
-// returns reports whether control always goes from block b to block to without a condition, in at
-// most nearby steps.
+// returns reports whether control that reaches block b always goes on to block to: each block on
+// the path has a single successor. It looks at no more than nearby blocks, see [nearby].
 func (f *function) returns(b, to uint32) bool {
 	for range nearby {
 		next := f.body.blocks[b].successors

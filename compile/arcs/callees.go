@@ -15,9 +15,10 @@ type callee struct {
 const maxChain = 4
 
 // addMerged infers counts for functions that GCC has merged with an equal function (identical code
-// folding). The program has one copy of their machine code, under the name of one of them, so only
-// that one has evidence. The counts of the callers show how often each of the others ran. Each gets
-// its share of the evidence of the function whose name the code has.
+// folding). The program contains the machine code of equal functions once, under the name of one of
+// them. So the profile has evidence for that function only, and it is the sum for all of them.
+// addMerged divides the evidence among the equal functions by how often their callers call each of
+// them.
 func (u *unit) addMerged(problems []*problem) {
 	seen := make(map[[2]int][]*problem) // functions with evidence, by the size of their graphs
 	for _, p := range problems {
@@ -56,10 +57,11 @@ func (u *unit) countCalls(problems []*problem) map[*function]int64 {
 	return calls
 }
 
-// inferMerged infers the counts of a function that has no machine code of its own because it was
-// merged with an equal function of seen. n is how often the function is called. calls is how often
-// each function of the unit is called. If several functions are equal, inferMerged uses the one
-// that ran most often. It returns false if none is.
+// inferMerged infers the counts of a function that has no machine code of its own, because GCC
+// merged it with an equal function. seen are the functions with machine code, among which it looks
+// for the equal one. If several are equal, it uses the one that ran most often. n is how often the
+// function of p is called. calls is how often each function of the unit is called. inferMerged
+// returns false if no function of seen is equal.
 func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*problem) bool {
 	var equal *problem
 	for _, other := range seen {
@@ -71,7 +73,7 @@ func (p *problem) inferMerged(n int64, calls map[*function]int64, seen []*proble
 		return false
 	}
 	part := equal.take(n, calls[equal.function])
-	p.items = append(equal.part(part), item{numbers: []uint32{0}, low: n, high: n, fixed: true})
+	p.items = append(equal.scaledItems(part), item{numbers: []uint32{0}, low: n, high: n, fixed: true})
 	p.weigh()
 	p.result = p.infer()
 	return true
@@ -86,9 +88,10 @@ func (p *problem) executed() (sum int64) {
 	return sum
 }
 
-// take splits the counts of p between p and an equal function that was merged with it. That
-// function is called n times. own is how often functions of this unit call p by its own name. take
-// subtracts the share of the merged function from the counts of p, and returns it, from 0 to 1.
+// take divides the counts of a function between the function itself, p, and an equal function that
+// GCC merged with it. n is how often the equal function is called, and own is how often functions
+// of this unit call p by its own name. take subtracts the share of the equal function from the
+// counts of p, and returns this share as a number from 0 to 1.
 func (p *problem) take(n, own int64) (share float64) {
 	own = max(own, p.BlockCounts(p.result)[0]-n)
 	share = float64(n) / float64(n+own)
@@ -98,8 +101,9 @@ func (p *problem) take(n, own int64) (share float64) {
 	return share
 }
 
-// part returns the evidence for p, with all its counts multiplied by share.
-func (p *problem) part(share float64) []item {
+// scaledItems returns a copy of the evidence for the function of p, with all counts multiplied by
+// share, a number from 0 to 1.
+func (p *problem) scaledItems(share float64) []item {
 	items := slices.Clone(p.items)
 	for i := range items {
 		items[i].low = int64(float64(items[i].low) * share)

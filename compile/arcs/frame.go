@@ -52,10 +52,11 @@ func (u *unit) frames(c *profile.CodeCopy) []frame {
 	return frames
 }
 
-// place adds the count of a block of machine code, which has the source position at in frame n, to
-// a function. That is the function whose control flow graph has the position: the function of the
-// frame, or one into which it was inlined. place returns the frame of that function, see
-// [unit.owner], or none.
+// place adds the count of a block of machine code to the function that contains the code. The code
+// has the source position at, and is in frame n, that is, in the code of an inlined call or of the
+// symbol's own function. The count belongs to the function whose control flow graph has the
+// position: the function of the frame, or one into which it was inlined. place returns the frame of
+// the function that got the count, see [unit.owner], or none.
 func (u *unit) place(frames []frame, n int32, at place, block int32, count uint64) (owner int32) {
 	if owner = u.owner(frames, n, at.key); owner != none {
 		f := frames[owner].function
@@ -89,10 +90,11 @@ func (u *unit) owner(frames []frame, n int32, at key) (owner int32) {
 	return owner
 }
 
-// calls adds the count of a block of machine code to the inlined call that led to it, because an
-// inlined call often leaves no other code in the caller. It does so if the source position at, in
-// frame n, is in the first block of the callee. If the call is in turn in the first block of its
-// caller, calls adds the count to the caller's call as well, and so on.
+// calls adds the count of a block of machine code to the inlined call of the function that contains
+// the code. It is needed because an inlined call often leaves no machine code of the caller. It
+// only does so if the source position at, in frame n, is in the first block of the called function,
+// which runs once in each call. If the call is itself in the first block of an inlined function,
+// calls also adds the count to the call of that function, and so on.
 func (u *unit) calls(frames []frame, n int32, at key, block int32, count uint64) {
 	for range maxCalls {
 		f := frames[n].function

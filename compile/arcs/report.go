@@ -1,7 +1,8 @@
 package arcs
 
-// describe adds to a report how many blocks of the function have no evidence, and how far the
-// counts of its arcs, flows, are from the evidence.
+// describe adds the numbers of one function to a report: how many of its blocks have no evidence,
+// and how far the inferred counts differ from the evidence. flows are the inferred counts of the
+// function's arcs.
 func (p *problem) describe(flows []int64, r *Report) {
 	blocks := p.BlockCounts(flows)
 	seen := make([]bool, len(blocks))

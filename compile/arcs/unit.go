@@ -113,8 +113,9 @@ func (u *unit) add(c *profile.CodeCopy) {
 	u.limitCalls(frames)
 }
 
-// leaveOut reads the list of functions that were left out of the profile, see [profile.LeftOut],
-// and stores the largest count of each.
+// leaveOut reads the list of functions that were dropped from the profile, see [profile.LeftOut].
+// For each of them, the list has the largest count of the blocks of its machine code. leaveOut adds
+// this count to the field heat of the function.
 func (u *unit) leaveOut(list *profile.CodeCopy) {
 	for _, b := range list.Blocks {
 		for _, p := range b.Places {
@@ -180,8 +181,8 @@ func (u *unit) at(p profile.Position) place {
 	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 }
 
-// file returns the number of a source file, given its path in the debug info. It is 0 if no control
-// flow graph of the unit has code of the file.
+// file returns the number of a source file, given its path in the debug info. It returns 0 if no
+// control flow graph of the unit has code of the file.
 func (u *unit) file(name string) uint32 {
 	n, ok := u.paths[name]
 	if !ok {

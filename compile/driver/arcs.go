@@ -39,8 +39,10 @@ func ArcOptions(folder string) []string {
 	return append(toolchain.ArcOptions(none), counterOptions(folder)...)
 }
 
-// counterOptions returns the options that give GCC the counters in a folder. The counters may
-// violate the flow by rounding, and a function may have changed since they were made.
+// counterOptions returns GCC's options to compile with the counters in a folder: -fprofile-use, and
+// options by which GCC accepts inferred counters without warnings. Without these options, GCC would
+// warn of counts that do not add up, which is due to rounding, and of functions whose source has
+// changed since the profile was made.
 func counterOptions(folder string) []string {
 	return []string{"-fprofile-use=" + folder, "-fprofile-correction", "-Wno-missing-profile", "-Wno-coverage-mismatch"}
 }
@@ -58,9 +60,10 @@ var (
 	errClang       = errors.New("clang reads no counts of arcs")
 )
 
-// handOverArcs infers counters of arcs for a compile, writes them to files and returns the plan
-// that compiles with them. If none of its functions has counts, the plan compiles without a
-// profile. If the compile has to get counts by lines, the error is a [noArcs].
+// handOverArcs infers the counts of the arcs of GCC's control flow graphs for a compile, and writes
+// them to .gcda files. It returns the plan that runs the compiler with these files. If none of the
+// compile's functions has counts, the plan compiles without a profile. If counts of arcs are not
+// possible and the compile has to get counts of lines, the error is a [noArcs].
 func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	switch {
 	case u.Clang:

@@ -19,8 +19,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A part is the content of the file with counts that a compile gets: a slice of the profile, or
-// counters of arcs.
+// A part is what a compile gets of the profile: the content of a file with a slice of the profile,
+// or with counters of arcs.
 type part struct {
 	data     []byte           // content of the file, in the format of the compiler
 	samples  bool             // it has counts of at least one function
@@ -29,8 +29,10 @@ type part struct {
 	moved    *profile.Profile // the slice from which counters of arcs are inferred, nil for other compiles
 }
 
-// cut returns the slice for a compile, from the cache or from the profile. The cache is used in a
-// fresh checkout, which has no slices beside its objects.
+// cut returns the slice of the profile for a compile. It takes the slice from the cache, if that
+// has one for the same profile and the same sources, and otherwise selects it from the profile. The
+// cache saves time where no slice of an earlier build is beside the object, for example in a fresh
+// checkout.
 func (s source) cut() (*part, error) {
 	key := fmt.Sprintf("%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -207,8 +209,9 @@ func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 	}
 }
 
-// warnOfNone warns that a slice is empty. If the profile has functions of the sources, the warning
-// says that the compile defines none of them.
+// warnOfNone warns that the slice for a compile has no function. The warning says which of two
+// reasons applies: the profile has functions of the source files, but the compile defines none of
+// these, or the profile has no functions of the source files at all.
 func (s source) warnOfNone(program *slice.Program) {
 	for _, m := range program.Match(s.Sources, s.Dir) {
 		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
@@ -219,8 +222,8 @@ func (s source) warnOfNone(program *slice.Program) {
 	s.warnOfNothing()
 }
 
-// hasFunctions reports whether the profile has functions of a unit. If the unit cannot be read, it
-// returns true: this only chooses a warning, and the slice has been made.
+// hasFunctions reports whether the profile has functions of a unit. It also returns true if the
+// unit cannot be read, because the result only decides which warning [source.warnOfNone] gives.
 func hasFunctions(program *slice.Program, unit string) bool {
 	has, err := program.HasFunctions(unit)
 	return has || err != nil
@@ -231,9 +234,10 @@ func (s source) warnOfNothing() {
 	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
 }
 
-// warnOfCode warns that the profile does not match the sources, once in a build for each value of
-// what. It does not warn if the compile does not optimise, or if the sources have an error. To find
-// errors, warnOfCode runs the compiler.
+// warnOfCode warns that the profile does not match the sources of a compile. what is the kind of
+// mismatch: each kind is reported once in a build. warnOfCode does not warn if the compile does not
+// optimise, or if the sources have an error. To find out whether they have one, it runs the
+// compiler.
 func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	s.warned = true
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
@@ -252,7 +256,8 @@ func (s source) paths() (paths []string) {
 	return paths
 }
 
-// targetOf returns the version of the format of slices for a compiler.
+// targetOf returns the kind of slice that a compiler needs: a slice for clang, or a slice in the
+// version of the GCOV format that GCC reads.
 func targetOf(c *toolchain.Compiler) slice.Target {
 	if c.Clang {
 		return slice.ForClang

@@ -135,9 +135,9 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 // Prepare was reading it.
 const settling = 200 * time.Millisecond
 
-// A unit is a command that compiles, with the results of the stages that have run for it. Each
-// stage reads the results of earlier stages and sets its own. The comments name the stage that sets
-// a field.
+// A unit is a command that compiles, with the results of the stages of its preparation that have
+// run so far, such as finding the profile and the compiler. Each stage reads the results of earlier
+// stages and sets its own. The comment after a field names the stage that sets it.
 type unit struct {
 	*command.Line                     // readCommand
 	file          *profileFile        // findProfile; nil before

@@ -74,8 +74,9 @@ func (l *Launcher) WithLayout(ctx context.Context, argv []string, dir, path stri
 	return p, p.give(flags)
 }
 
-// give sets Argv to the command with the given flags. If the layout list has entries for the
-// compile, give writes these to a file, and adds the option that names the file.
+// give sets Argv to the command to run. It inserts the given flags after the compiler. If the
+// layout list has entries for the compile, give writes these entries to a file, and also inserts
+// the option that names the file.
 func (p *LayoutPlan) give(flags []string) error {
 	l, c := p.launcher, p.command
 	p.Argv = append(append(slices.Clone(c.Launcher), c.Compiler), flags...)

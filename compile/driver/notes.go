@@ -28,9 +28,10 @@ type compileNotes struct {
 	dump  []byte      // the dump of the pass that reads counters
 }
 
-// notesKey returns a string that changes whenever GCC would write other notes for the command. It
-// contains the preprocessed sources, the compiler, the environment and the command line. CheckArgs
-// has the words of response files.
+// notesKey returns the cache key of the notes that GCC writes for a command. The key changes
+// whenever GCC would write other notes: it contains the preprocessed sources, the compiler, the
+// environment and the command line. It also contains the content of response files (@file), by the
+// result of CheckArgs.
 func (s source) notesKey() string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
 		s.inputs.Record.Output, record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())

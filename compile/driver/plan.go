@@ -43,9 +43,9 @@ func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs boo
 }
 
 // Keep stores the plan in the cache under a key that identifies the command, the folder and the
-// environment, so that the same command runs again without the launcher. Call it only if the
-// command has succeeded, because a command that is found there does not run once more without the
-// profile if it fails.
+// environment, so that the same command runs again without the launcher. Call it only after the
+// command has succeeded: a command that fails with its profile is run again without the profile,
+// but not if its plan was found in the cache.
 //
 // Keep does nothing if there is no cache, if the slice is not beside the object, if the compile had
 // something to warn of, or if the plan depends on more than the command, the environment and files.
@@ -55,8 +55,9 @@ func (p *Plan) Keep(key string) {
 	}
 }
 
-// prepareAgain sets the members of a plan that [Plan.Keep] stores in the cache. It leaves them
-// unset if the same command must not run again without the launcher.
+// prepareAgain sets the fields of a plan that [Plan.Keep] stores in the cache, for later runs of
+// the same command without the launcher. It does not set them if a later run needs the launcher,
+// for example to give the same warning again.
 func (r *run) prepareAgain(u *unit, plan *Plan) {
 	if r.Cache == nil || !u.beside || r.warned || !u.repeats(plan) {
 		return

@@ -93,7 +93,8 @@ func (p profileFile) look() (*profileFile, error) {
 	return &p, nil
 }
 
-// replaced reports whether the file of the profile has changed since look was called.
+// replaced reports whether the file of the profile has changed since [profileFile.look] was called.
+// It returns false for a file that is not regular, such as a pipe.
 func (p *profileFile) replaced() bool {
 	if p == nil || !p.info.Mode().IsRegular() {
 		return false

@@ -41,8 +41,9 @@ func (s source) newStamp() planned.Stamp {
 	return planned.Stamp(h.Sum64())
 }
 
-// open opens the profile, with the summary that slices get, to select slices from it. The caller
-// must call the returned function to close it.
+// open opens the profile, from which slices are then selected. If slices get a rounded summary, the
+// opened profile has that summary in place of its own. The caller must call the returned function
+// to close the profile.
 func (s source) open() (*slice.Program, func(), error) {
 	program, closeFile, err := s.openWhole()
 	if err != nil || !s.steady() {
@@ -82,7 +83,8 @@ func (s source) openWhole() (*slice.Program, func(), error) {
 	return file.program()
 }
 
-// program reads the whole profile into memory. The function that it returns does nothing.
+// program reads the whole profile into memory. The returned function, which other ways of opening a
+// profile need to close its file, does nothing.
 func (f *profileFile) program() (*slice.Program, func(), error) {
 	whole, err := f.load()
 	if err != nil {
@@ -188,9 +190,9 @@ func (s source) whole() (path string, n int64, err error) {
 	return s.keepWhole(fmt.Sprintf("%s\x00%d\x00version %d\x00%s\x00%d", file.path, file.state, version, s.summaryState(), s.Bits), s.encodeWhole)
 }
 
-// keepWhole makes a file with the whole profile by calling write. The file is in the cache, under a
-// key. If it cannot be there, it is in the folder for temporary files. keepWhole returns the path
-// and the number of bytes written.
+// keepWhole calls write to make a file with the whole profile. It makes the file in the cache,
+// under a key, or uses the one that is there. If the cache cannot be used, it makes the file in the
+// folder for temporary files. keepWhole returns the path and the number of bytes written.
 func (s source) keepWhole(key string, write func(io.Writer) error) (path string, n int64, err error) {
 	if path, err = s.Cache.files().Path(store.Profiles, key); err == nil {
 		if n, err = makeOnce(path, write); err == nil || !isCacheError(err) {

@@ -105,11 +105,11 @@ type site struct {
 	line
 }
 
-// of returns whether the compiler found a count, or why not. frames lead to the count. The first
-// frame is a function of the profile, and each further one was inlined in the frame before it. The
-// place of a frame is that of the call of the next frame. In the last frame it is the place of the
-// count itself.
-func (c *Code) of(frames []frame) Reason {
+// reasonFor returns the reason [Found] if the compiler has found a count of the profile, and
+// otherwise the reason why not. frames lead to the count: the first frame is a function of the
+// profile, and each further one was inlined in the frame before it. The place in a frame is that of
+// the call of the next frame. In the last frame, it is the place of the count itself.
+func (c *Code) reasonFor(frames []frame) Reason {
 	reason := c.exact(frames)
 	if c.lines != nil {
 		reason = c.flat(frames)
@@ -120,9 +120,11 @@ func (c *Code) of(frames []frame) Reason {
 	return reason
 }
 
-// exact returns whether the compiler found a count, or why not, for a compiler that reports paths
-// of inlined calls. It looks for the count in the copy of the function to which all frames lead,
-// and in copies to which only the last frames lead.
+// exact does the work of [Code.reasonFor] for a compiler that reports the path of inlined calls to
+// each statement. The count is found if there is a statement at its place in the code at the end of
+// exactly the path that frames describe. Otherwise exact also looks in other copies of the same
+// function, at the end of shorter paths, to find the reason. For example, for the path a, b, c
+// these copies are c inlined in b alone, and c itself.
 func (c *Code) exact(frames []frame) Reason {
 	leaf := frames[len(frames)-1]
 	path := c.name(leaf.name)
@@ -150,9 +152,9 @@ func (c *Code) exact(frames []frame) Reason {
 	return reason
 }
 
-// flat returns whether the compiler found a count, or why not, for a compiler that does not report
-// paths of inlined calls. Such a compiler only reports which lines have statements in each function
-// that is not inlined.
+// flat does the work of [Code.reasonFor] for a compiler that does not report paths of inlined
+// calls. Such a compiler only reports which lines have statements in each function that is not
+// inlined.
 func (c *Code) flat(frames []frame) Reason {
 	root, leaf := frames[0], frames[len(frames)-1]
 	declared, ok := c.declared[leaf.name]

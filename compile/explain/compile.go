@@ -115,26 +115,26 @@ func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
 }
 
-// A saying describes how a compiler reports its use of a profile: flags are the options that make
-// it write the report, and read is the function that reads the report.
-type saying struct {
+// A usageReport describes how a compiler reports its use of a profile: flags are the options that
+// make the compiler write the report, and read is the function that reads the report.
+type usageReport struct {
 	flags []string
 	read  func(*Code, io.Reader) error
 }
 
-// sayingOf returns how a compiler reports its use of a profile, and has it write the report to
-// file.
-func sayingOf(compiler *toolchain.Compiler, profile, file string) saying {
+// usageReportOf returns how a compiler reports its use of a profile. The options in the result make
+// the compiler read the profile and write its report to file.
+func usageReportOf(compiler *toolchain.Compiler, profile, file string) usageReport {
 	switch {
 	case compiler.Clang:
-		return saying{[]string{
+		return usageReport{[]string{
 			"-fprofile-sample-use=" + profile, "-g", "-fdebug-info-for-profiling", "-fno-lto", "-fsave-optimization-record=yaml",
 			"-foptimization-record-passes=sample-profile", "-foptimization-record-file=" + file,
 		}, (*Code).readRemarks}
 	case compiler.Reads() == 3:
-		return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo_offline-all=" + file}, (*Code).readOffline}
+		return usageReport{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo_offline-all=" + file}, (*Code).readOffline}
 	}
-	return saying{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo-lineno=" + file}, (*Code).readLines}
+	return usageReport{[]string{"-fauto-profile=" + profile, "-g", "-fno-lto", "-fdump-ipa-afdo-lineno=" + file}, (*Code).readLines}
 }
 
 // compile compiles one source, and reads the compiler's report and the debug info of the object.
@@ -146,7 +146,7 @@ func (c *Compiling) compile(ctx context.Context, command *command.Line, compiler
 	defer os.RemoveAll(folder)
 	base := filepath.Base(source) // GNAT takes no object of another name
 	object, dump := filepath.Join(folder, strings.TrimSuffix(base, filepath.Ext(base))+".o"), filepath.Join(folder, "said")
-	how := sayingOf(compiler, profile, dump)
+	how := usageReportOf(compiler, profile, dump)
 	if !c.NoParams {
 		how.flags = append(how.flags, compiler.Options(command)...)
 	}

@@ -319,7 +319,7 @@ func (t *counting) count(frames []frame, n uint64) {
 	reason := Nowhere
 	for _, c := range t.codes {
 		if !t.namesakes[namesake{c, leaf}] {
-			reason = better(reason, c.of(frames))
+			reason = better(reason, c.reasonFor(frames))
 		}
 	}
 	if reason == Nowhere && t.part && !t.compiles(t.profiled[frames[0].name].file) {
@@ -346,9 +346,10 @@ func (t *counting) compiles(path string) bool {
 	return slices.ContainsFunc(t.codes, func(c *Code) bool { return c.compiles(path) })
 }
 
-// eachCount calls do for each record of a profile, with the frames that lead to it: the function,
-// then the bodies inlined in each other that contain the record. do must not keep the frames. The
-// names of functions have no suffixes, because compilers look for them without.
+// eachCount calls do for each record of a profile. The frames say where the record is: the first is
+// its function, and each further frame is a body that was inlined in the frame before it. The last
+// one contains the record. do must not use the frames after it returns. The names of functions have
+// no suffixes, because compilers look for names without suffixes.
 func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	for s, f := range p.Functions() {
 		frames := []frame{{name: create.SelectedSuffixes.Name(p.SymbolName(s))}}
@@ -365,8 +366,8 @@ func eachCount(p *profile.Profile, do func([]frame, *profile.Record)) {
 	}
 }
 
-// repeated returns the counts that a later count in the same line and the same inlined body
-// follows.
+// repeated returns the counts of records that are repeated: another count in the same line follows,
+// in the same function or the same inlined body.
 func repeated(records []profile.Record) map[*profile.Record]bool {
 	again := make(map[*profile.Record]bool)
 	var last []*profile.Record // the latest count of each open body, by depth

@@ -172,7 +172,7 @@ func TestLinesDump(t *testing.T) {
 		{[]frame{{"main", place{6, 0}, false}, {"letter", place{0, 0}, false}}, Inlined},
 		{[]frame{{"gone", place{1, 0}, false}}, Nowhere},
 	} {
-		assert.Equal(t, test.want, c.of(test.frames), "%v", test.frames)
+		assert.Equal(t, test.want, c.reasonFor(test.frames), "%v", test.frames)
 	}
 }
 
@@ -192,8 +192,8 @@ func TestLinesOfOtherLanguages(t *testing.T) {
 	} {
 		c := &Code{declared: map[string]declaration{symbol: {test.name, "/src/a", 1}}}
 		require.NoError(t, c.readLines(strings.NewReader(test.header+"\n{\n  [a:3:7] _1 = _2 + 1;\n")))
-		assert.Equal(t, Found, c.of([]frame{{symbol, place{2, 0}, false}}), symbol)
-		assert.Equal(t, NoStatement, c.of([]frame{{symbol, place{3, 0}, false}}), symbol)
+		assert.Equal(t, Found, c.reasonFor([]frame{{symbol, place{2, 0}, false}}), symbol)
+		assert.Equal(t, NoStatement, c.reasonFor([]frame{{symbol, place{3, 0}, false}}), symbol)
 	}
 }
 

@@ -9,9 +9,10 @@ type namesake struct {
 	name string
 }
 
-// findNamesakes finds the functions of compiles that only have the same name as a function of the
-// profile. For such a function, the compile declares it in a file that the profile does not name,
-// and another compile declares it in a file that the profile names.
+// findNamesakes finds the functions of compiles that have the same name as a function of the
+// profile, but are other functions. A function is such a namesake if its compile declares it in a
+// file that the profile does not name for it, while another compile declares a function of this
+// name in a file that the profile does name.
 func (e *Explainer) findNamesakes() map[namesake]bool {
 	here := func(name string, d declaration) bool {
 		f := e.functions[name]

@@ -14,9 +14,10 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// addCallers adds the callers to a slice: functions of other units into which a function was
-// inlined that the compile may define. It adds only the bodies of these inlined calls, and not the
-// other samples of the callers. If condense is true, it reduces them further, see condenseCallers.
+// addCallers adds functions of other units to a slice: those into which the profiled program has
+// inlined a function that the compile may define. Here they are named callers. Of the samples of a
+// caller, addCallers adds only the bodies of these inlined calls. If condense is true, it reduces
+// the callers further, see [selection.condenseCallers].
 func (s *selection) addCallers(condense bool) error {
 	own := make([]program.ID, len(s.symbols))
 	for i, sym := range s.symbols {
@@ -47,8 +48,9 @@ func (s *selection) addCallers(condense bool) error {
 	return nil
 }
 
-// prune keeps those records of a function that are inlined bodies of functions which the compile
-// may define, and the bodies that contain these. It removes all others.
+// prune returns those records of a caller, a function of another unit, that a slice needs: the
+// inlined bodies of functions that the compile may define, and the bodies that contain such a body.
+// It leaves out all others.
 func (s *selection) prune(records []profile.Record) []profile.Record {
 	var kept []profile.Record
 	var way []openBody
@@ -88,24 +90,26 @@ type openBody struct {
 	end  int // index of its end among all records
 }
 
-// condenseCallers reduces the callers, functions of other units in the slice, to what GCC 16 uses
-// of them. The compile defines none of them. GCC visits the callers one after the other, in the
-// order of locations. It takes the inlined bodies of functions that the compile defines out of
-// them, makes each a function of its own or adds it to an existing one, and drops the rest.
-// Therefore
+// condenseCallers makes the callers in a slice smaller. A caller is a function of another unit into
+// which a function was inlined that the compile may define. GCC 16 uses only a little of the
+// callers: it visits them one after the other, in the order of locations. It takes out of each
+// caller the inlined bodies of functions that the compile defines. It makes each body a function of
+// its own, or adds it to an existing function, and drops the rest of the caller. condenseCallers
+// uses this in two ways:
 //
-//   - a caller's head count and the path to a body only matter for the order. So bodies get the
-//     locations 1, 2, … of their caller. Callers that are clones of one function, such as f and
-//     f.constprop.0, are not changed, because GCC first merges these by their locations;
-//   - bodies that look alike are added up, at the first of them. GCC would do so later, if they
-//     have the same functions inlined at the same places and these have none. The result for the
-//     inner bodies depends on the order if the outer ones differ in that, or if they are deeper.
-//     The order also matters where GCC gives names to bodies inside others: it does that once for
-//     each function, and what is added to the function later keeps its names.
+//   - The location of a body in its caller only determines the order of the bodies, as the caller's
+//     head count does. So condenseCallers gives the bodies of a caller the locations 1, 2, and so
+//     on. It does not change the locations if several callers are clones of one function, such as f
+//     and f.constprop.0, because GCC first merges clones by their locations.
+//   - Bodies of one function are added up, in the place of the first of them, if they contain the
+//     same functions inlined at the same places. GCC would add them up later. They are not added up
+//     if the bodies in them contain further inlined bodies, or if GCC may look for a function in
+//     them under another name, because the result then depends on the order in which GCC visits the
+//     bodies.
 //
 // A body has the timestamp of its caller, and a sum of several bodies has the earliest of their
-// timestamps. So the body with the earliest timestamp stays where it is. GCC counts bodies with a
-// total of 0, so those are not changed.
+// timestamps. So the body with the earliest timestamp is not added to another. GCC counts bodies
+// with a total of 0, so these bodies are not added to others either.
 func (s *selection) condenseCallers() {
 	slices.SortFunc(s.callers, s.compareCallers)
 	clones := make(map[string]int)
@@ -160,8 +164,9 @@ func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	return bodies
 }
 
-// siblings appends the indexes of the outermost inlined bodies in records[from:end] to a list, in
-// the reverse of the order in which GCC visits them. The records must consist of inlined bodies.
+// siblings appends to a list the indexes of those inlined bodies in records[from:end] that are not
+// within another inlined body. The order of the indexes is the reverse of the order in which GCC
+// visits the bodies. The records must consist of inlined bodies.
 func (s *selection) siblings(to []int, records []profile.Record, from, end int) []int {
 	first := len(to)
 	for from < end {
@@ -208,11 +213,12 @@ func (s *selection) compareSymbols(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }
 
-// placeBodies replaces the samples of callers by smaller ones, which consist of the given inlined
-// bodies. It adds up bodies with an equal shapeOf. It returns the callers that still have a body.
+// placeBodies replaces the samples of each caller, a function of another unit, by the inlined
+// bodies that a slice needs. It adds up bodies with equal keys, see [selection.shapeOf]. It returns
+// the callers that still have a body.
 func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol) {
 	parts := make([][]int, len(bodies))
-	for i, place := range s.places(bodies) {
+	for i, place := range s.mergeTargets(bodies) {
 		parts[place] = append(parts[place], i)
 	}
 	var sum profile.Body
@@ -239,10 +245,10 @@ func (s *selection) placeBodies(bodies []inlinedBody) (callers []program.Symbol)
 	return callers
 }
 
-// places returns, for each inlined body, the index of the body to which its counts are added: the
-// first one with an equal shapeOf. A body without an equal one keeps its counts, and so does the
-// one with the earliest timestamp.
-func (s *selection) places(bodies []inlinedBody) []int {
+// mergeTargets returns, for each inlined body, the index of the body to which its counts are added:
+// the first body with an equal key, see [selection.shapeOf]. A body with a key of its own keeps its
+// counts. The body with the earliest timestamp among those with equal keys keeps its counts, too.
+func (s *selection) mergeTargets(bodies []inlinedBody) []int {
 	type group struct{ first, earliest int }
 	groups := make(map[string]group)
 	shapes := make([]string, len(bodies))
@@ -311,8 +317,9 @@ func (s *selection) shapeOf(records []profile.Record) string {
 	return string(shape)
 }
 
-// mayBeRenamed reports whether GCC may look for the callee of a record under another name: one
-// without the suffix of a clone, or the assembler name of a function that the compile defines.
+// mayBeRenamed reports whether GCC may look for the callee of a record under another name than the
+// one in the profile. That is the name without the suffix of a clone, or the assembler name of a
+// function that the compile defines.
 func (s *selection) mayBeRenamed(r profile.Record) bool {
 	name := s.calleeOrNone(r).Name
 	return symname.Canonical(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))

@@ -17,15 +17,16 @@ var implicitNames = []string{
 	cxx.Invoker, "__cxx_global_var_init", "__cxx_global_array_dtor",
 }
 
-// A commonNames is a cache for the slices of several compiles of one program. It stores the symbols
-// with each unqualified name that occurs in the texts of at least two compiles. With each symbol it
-// stores which words a text must contain if its compile defines the symbol. Finding these words
-// takes ten times as long as looking them up in a text. The compiles of a program share most names,
-// such as those of the standard library, and many symbols have a name like begin or operator().
+// A commonNames is a cache for the slices of several compiles of one program. The texts of most
+// compiles contain the same names, such as those of the standard library, and many symbols have a
+// name like begin or operator(). For each unqualified name that at least two texts contain, the
+// cache stores the symbols with the name, and what a text must contain if its compile defines the
+// symbol, see [requirements]. To compute these requirements takes ten times as long as to look them
+// up in a text.
 type commonNames struct{ asked sync.Map } // of *namesakes, by unqualified name
 
-// A namesakes has all symbols with one unqualified name. They are read from the profile when a
-// second text contains the name.
+// A namesakes has all symbols of a profile that share one unqualified name, with their
+// requirements. They are read from the profile when a second text contains the name.
 type namesakes struct {
 	once sync.Once
 	err  error
@@ -42,10 +43,11 @@ type requirements struct {
 	functions []string // unqualified names
 }
 
-// in calls yield for the symbols that have one of the given unqualified names and that a text may
-// define. It does so only for names that an earlier text contained. It returns the other names,
-// which the caller has to look up in the index x. If renamed is true, a symbol may have the inline
-// namespaces of an older version of the text.
+// in looks up names that the text of a compile contains. For each name that an earlier text
+// contained as well, it takes the symbols with this unqualified name from the cache, and calls
+// yield for those that the text may define. It returns the names that no earlier text contained,
+// which the caller has to look up in the index x. If renamed is true, a symbol may also contain
+// names of inline namespaces that the text has replaced by newer ones.
 func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index, yield func(program.Symbol)) (others []string, err error) {
 	for _, name := range names {
 		known, again := c.asked.LoadOrStore(name, new(namesakes))

@@ -10,10 +10,10 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// MayHave reports whether a compile that reads the text may define or declare a function with an
-// assembler name, because the text contains all words of the name. Clang finds the samples of
-// functions by these names. MayHave is also true for a few other names. sources are the compiled
-// files, which the names of initializers contain.
+// MayHave reports whether a compile may define or declare the function with an assembler name. It
+// may if the text that it reads contains all words of the name. MayHave also returns true for a few
+// functions that the compile does not have. Clang finds the samples of functions by assembler
+// names. sources are the paths of the compiled files, which occur in the names of initializers.
 func (t *Text) MayHave(symbol string, sources []string) bool {
 	cut := symname.Canonical(symbol)
 	if initializes, ok := strings.CutPrefix(cut, "_GLOBAL__sub_I_"); ok {
@@ -66,8 +66,9 @@ func onlyWord(r rune) rune {
 	return '_'
 }
 
-// hasOrClang reports whether the text contains a word of a mangled name, or need not contain it:
-// names of clang's own such as __va_list_tag, $_0 for a type without a name, and words with
+// hasOrClang reports whether the text may lead to names with a word, a component of a mangled name.
+// That is so if the text contains the word, and for words that need not be in the text: names that
+// clang makes itself, such as __va_list_tag, or $_0 for a type without a name, and words with
 // characters that are not ASCII, which may be spelled in two ways.
 func (t *Text) hasOrClang(word string) bool {
 	if strings.HasPrefix(word, "__") || isUnnamed(word) || isAddressSpace(word) {

@@ -57,11 +57,16 @@ func (p *Program) Units() iter.Seq[string] {
 // Match finds the units of source files. Paths that are not absolute are relative to the folder
 // dir, which must be absolute.
 //
-// If a unit has exactly the path, as it is, cleaned, or joined to dir, that unit matches. Otherwise
-// a unit matches whose path ends in the file's path relative to dir, without leading "../", or a
-// unit with a relative path in which the file's full path ends. Both ends must begin at a '/'. If
-// several units match, those are returned that share the most elements with the end of the full
-// path.
+// A unit matches a source file in one of three ways. Only the units with the best match are
+// returned, which is the first of these ways that any unit has:
+//
+//   - the unit's path is exactly the given path
+//   - the unit's path, cleaned, is the given path, cleaned or joined to dir
+//   - the unit's path ends in the file's path relative to dir, without leading "../", or the unit's
+//     path is relative and the file's full path ends in it; both ends must begin at a '/'
+//
+// If several units match in the third way, those are returned that share the most elements with the
+// end of the full path.
 //
 // Match looks at each unit once.
 func (p *Program) Match(paths []string, dir string) []Match {

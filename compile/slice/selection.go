@@ -51,8 +51,8 @@ func newSelection(p *Program, t *Text) *selection {
 	}
 }
 
-// A queued is a symbol of the slice that closeOwn has yet to visit. If follow is true, closeOwn
-// also adds the functions that are inlined in it.
+// A queued is a symbol of the slice in the queue of [selection.closeOwn]. If follow is true,
+// closeOwn also adds the functions that are inlined in the symbol to the slice.
 type queued struct {
 	program.Symbol
 	follow bool
@@ -200,11 +200,12 @@ func (s *selection) addNamesakes(sym program.Symbol) error {
 	return s.addUnqualified(cut, own)
 }
 
-// addUnqualified calls add for symbols that share their unqualified name with a canonical name,
-// cut. These are symbols whose names are not mangled. If cut is not mangled, they are also mangled
-// names that several units may each use for a function of their own. It leaves out symbols of
-// templates that the text cannot define, because the compiler looks for these with their template
-// arguments.
+// addUnqualified calls add for the symbols of the profile that the compiler may confuse with a
+// symbol, because their unqualified names are equal. cut is the canonical name of the symbol. If
+// cut is mangled, these are symbols whose names are not mangled. If cut is not mangled, mangled
+// names that several units may each use for a function of their own are added as well.
+// addUnqualified leaves out symbols of templates that the text cannot define, because the compiler
+// looks for these with their template arguments.
 func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	key, plain := s.Index.KeyOf(cut), !cxx.IsMangled(cut)
 	if key == "" || key == cxx.OddKey || s.keys[key] == searchedAll || s.keys[key] == searchedPlain && !plain {
@@ -257,7 +258,7 @@ func (s *selection) addCallees(sym program.Symbol) error {
 	return nil
 }
 
-// read returns the samples of a symbol. If there are any, the slice will contain them.
+// read returns the samples of a symbol. If the symbol has samples, read adds them to the slice.
 func (s *selection) read(sym program.Symbol) (profile.Function, error) {
 	if f, ok := s.samples[sym.ID]; ok {
 		return f, nil

@@ -66,7 +66,9 @@ func (t *Text) Add(text []byte) {
 	})
 }
 
-// addWord adds a word, and the form that it has in the names of initializers.
+// addWord adds a word to the text. If the word has characters that are not ASCII, it also adds the
+// form that the word has in the names of functions that initialize variables, where each of these
+// characters is replaced by '_'.
 func (t *Text) addWord(word []byte, isMentioned bool) {
 	h := wordHash(word)
 	use, ok := t.words[h]
@@ -133,9 +135,10 @@ func (t *Text) mayDefine(symbol string) bool {
 }
 
 // mayName reports whether the compiler may give the canonical name cut to a function of the text.
-// For C++ it always may. For C it may if the text contains the name, or if the compiler makes such
-// names for C, too: of code that runs before and after main, _GLOBAL__sub_I_f and _sub_I_00099_1,
-// and of clones for vectors and transactions, _ZGVbN4v_f and _ZGTt1f.
+// For a text of C++ it always may. For a text of C it may if the text contains the name, or if it
+// is a name that the compiler makes for C as well. There are two kinds of these names: of code that
+// runs before and after main, such as _GLOBAL__sub_I_f and _sub_I_00099_1, and of clones for
+// vectors and transactions, such as _ZGVbN4v_f and _ZGTt1f.
 func (t *Text) mayName(cut string) bool {
 	return !t.OnlyC || t.has(cut) || strings.HasPrefix(cut, "_GLOBAL_") || strings.HasPrefix(cut, "_sub_") || strings.HasPrefix(cut, "_ZG")
 }
@@ -146,9 +149,10 @@ func (t *Text) has(word string) bool {
 	return ok
 }
 
-// InlineRenames returns how the symbols of a profile have to be changed because the source opens
-// other inline namespaces: pairs of mangled components, an old and a new one each. It returns nil
-// for a source that may open namespaces by macros, where this is unknown.
+// InlineRenames compares the inline namespaces in the symbols of a profile with those that the text
+// opens. It returns the changes that give the symbols their present names, as pairs of mangled
+// components: an old one and a new one, for example of the versions 1 and 2 of a library. It
+// returns nil if the text may open namespaces by macros, because the names are then unknown.
 func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	if t.anyScope {
 		return nil
@@ -181,10 +185,10 @@ func (t *Text) isLabel(name string) bool {
 	return ok
 }
 
-// A requirement has functions that [needs] calls with everything that a text must contain if it
-// defines a symbol: a word, the definition of a class or namespace, and the definition of a
-// function. Words that the compiler creates, such as __va_list_tag or clang's $_0 for an unnamed
-// type, are not required.
+// A requirement has the functions that [needs] calls with what a text must contain if it defines a
+// symbol. There is one function for a word, one for the definition of a class or namespace, and one
+// for the definition of a function. needs does not require words that the compiler creates, such as
+// __va_list_tag, or clang's $_0 for an unnamed type.
 type requirement struct {
 	word, scope, function func(string) bool
 }

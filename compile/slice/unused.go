@@ -45,8 +45,8 @@ func (s *selection) dropUnusedNames() {
 	})
 }
 
-// A nameUses says which names in a slice matter to the compiler. The names are canonical ones in
-// used, and otherwise unqualified ones.
+// A nameUses has sets of names in a slice of a profile, which decide whether a name matters to the
+// compiler. The names in used are canonical names. Those in the other sets are unqualified names.
 type nameUses struct {
 	used      map[string]bool // canonical names with samples, or to which a record refers
 	usedKeys  map[string]bool // unqualified names of those in used

@@ -99,7 +99,9 @@ func (t *tuning) outside(line string) (word, path string) {
 	return "", ""
 }
 
-// announce chooses the recorder, stores it in r, and tells the user what the machine lacks.
+// announce chooses the tool that records the training and stores it in r, with the reason for the
+// choice. If valgrind is not installed although it may be needed, announce tells the user what will
+// not work without it.
 func (t *tuning) announce(r *Result) (err error) {
 	if r.Recorder, r.Why, err = chooseRecorder(t.Recorder); err != nil {
 		return err
@@ -159,8 +161,8 @@ func (t *tuning) checkBuilt() error {
 	return fmt.Errorf("tune: %w: %s has no debug info, although the compilers were run with -g: leave out what strips it", errCannotTune, built[0])
 }
 
-// firstRun runs the measured commands once, so that a mistake in them is found before the long
-// training.
+// firstRun runs the commands whose time will be measured once with the plain build. A mistake in
+// one of them then ends tune before the training, which takes long.
 func (t *tuning) firstRun(ctx context.Context) error {
 	if _, _, err := t.runAll(ctx, t.Measure, t.base); err != nil {
 		return fmt.Errorf("%s: %w%s", t.measured(), err, t.namePrograms(err))

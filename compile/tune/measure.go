@@ -49,9 +49,10 @@ const processorTime = "processor time"
 // tooShort is the run time below which measured times are not reliable.
 const tooShort = 50 * time.Millisecond
 
-// measure runs the program without the profile and the program of a try alternately, and adds the
-// measures and the verdict to the try. tries is the number of tries among which the chance of a
-// wrong verdict is divided.
+// measure runs the program without the profile and the program of a try alternately. It adds the
+// measures and the verdict to the try. tries is the number of all tries of this run of tune: the
+// more there are, the clearer a difference must be, so that the chance of any wrong verdict stays
+// the same.
 func (t *tuning) measure(ctx context.Context, try Try, programs []string, tries int) (*Try, error) {
 	t.begin(measuring)
 	for _, line := range t.Measure {
@@ -97,8 +98,9 @@ func contradicts(counted []Measure) func(change float64) bool {
 	}
 }
 
-// rounds measures all measured commands with both programs, round by round, and compares what they
-// print.
+// rounds runs the measured commands with the build without the profile and with the build of a try,
+// round by round. It returns the times of both, and stores in the try whether the commands print
+// the same with both builds.
 func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.Result, error) {
 	plan.Round = func(done, planned int) { t.detail("round %d of %d", done+1, planned) }
 	var outputs [2]map[uint64]bool
@@ -159,8 +161,10 @@ func timeMeasure(what string, r *duel.Result, e duel.Estimate, of func(duel.Usag
 	return Measure{What: what, Unit: "s", Before: middle, After: middle * (1 + e.Change), Change: e.Change, Low: e.Low, High: e.High, Rounds: len(before)}
 }
 
-// exactly returns a measure of two numbers that do not vary.
-func exactly(what, unit string, before, after uint64) Measure {
+// exactMeasure returns the measure of a quantity that does not vary between runs, such as the size
+// of the code. before is the number without the profile, and after the number with it. The
+// confidence interval is the change itself.
+func exactMeasure(what, unit string, before, after uint64) Measure {
 	change := 0.0
 	if before > 0 {
 		change = float64(after)/float64(before) - 1
@@ -204,7 +208,7 @@ func (t *tuning) measureInstructions(ctx context.Context, copied string) ([]Meas
 		}
 		t.counted[copied] = n
 	}
-	return []Measure{exactly("instructions", "", t.counted[t.base], t.counted[copied])}, nil
+	return []Measure{exactMeasure("instructions", "", t.counted[t.base], t.counted[copied])}, nil
 }
 
 // uncounted handles the error err of a run under perf or callgrind. what names what that run should
@@ -359,5 +363,5 @@ func measureCode(programs []string, before, after string) (Measure, error) {
 			f.Close()
 		}
 	}
-	return exactly("code", "bytes", n[0], n[1]), nil
+	return exactMeasure("code", "bytes", n[0], n[1]), nil
 }

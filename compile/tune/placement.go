@@ -49,8 +49,8 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []stri
 		}
 	}
 	was, is := &counted[0], &counted[1]
-	try.Measures = append(try.Measures, exactly("taken jumps", "", was.jumps, is.jumps),
-		exactly("cache misses", "", was.misses, is.misses), exactly("pages of code", "", was.pages, is.pages))
+	try.Measures = append(try.Measures, exactMeasure("taken jumps", "", was.jumps, is.jumps),
+		exactMeasure("cache misses", "", was.misses, is.misses), exactMeasure("pages of code", "", was.pages, is.pages))
 	return nil
 }
 

@@ -39,8 +39,9 @@ func readState(path string) *state {
 	return s
 }
 
-// set stores the hash of the inputs with which a step was done, or a fact. An empty key means that
-// the step was not done.
+// set stores an entry in the file with the state of tune. For a step, key is the hash of the inputs
+// with which the step was done, or "" if it was not done. For a fact, such as [recorderEntry], key
+// is its value.
 func (s *state) set(step, key string) error {
 	s.Done[step] = key
 	data, err := json.Marshal(s)

@@ -29,12 +29,13 @@ type Notes struct {
 	AnyScope func()                            // any word may be a class or namespace: the text has macros, or exceeds a limit
 }
 
-// Definitions finds the functions that a text of C or C++ may define, and its words, and reports
-// them to notes.
+// Definitions finds the words of a text of C or C++ and the functions that the text may define, and
+// reports both to notes.
 //
-// It reads the text without knowing types. It takes a name before parentheses that a body follows
-// for a function, and a class for one with implicit functions. Its time is proportional to the
-// length of the text, and its memory to the nesting of parentheses.
+// It reads the text without knowing types. If a body follows a name with parentheses, it takes the
+// name for that of a function. It takes each class for one with implicit functions, such as a
+// constructor. Its time is proportional to the length of the text, and its memory to the nesting of
+// parentheses.
 func Definitions(text []byte, notes Notes) {
 	d := scanner{Lexer: cpp.NewLexer(text, 1), notes: notes}
 	d.scopes.notes, d.unnamed.notes = notes, notes
@@ -247,7 +248,8 @@ func (d *scanner) identifier(word []byte) {
 	}
 }
 
-// defaulted reports the functions of a declaration that ends with "= default".
+// defaulted reports the functions of a declaration that ends with "= default", such as "S(S &&) =
+// default;".
 func (d *scanner) defaulted() {
 	for _, name := range d.defaults {
 		d.notes.Function(name)
@@ -388,8 +390,10 @@ func isAsm(word []byte) bool {
 	return string(word) == "__asm__" || string(word) == "__asm" || string(word) == "asm"
 }
 
-// leave reads a closing parenthesis. If another parenthesis or a bracket follows, a name in the
-// first pair may be the function, as in "int (*f(int))(char)".
+// leave reads a closing parenthesis. The word before the pair of parentheses may be the name of a
+// function, so leave stores it. If another parenthesis or a bracket follows, the name of the
+// function may be in the pair, as in "int (*f(int))(char)". So leave also stores the names that are
+// in the pair.
 func (d *scanner) leave() {
 	if d.assembler {
 		d.labelled(d.label)

@@ -92,16 +92,16 @@ func (s *nameReader) component(name string) {
 	}
 }
 
-// inScope passes a component of a nested name, N…E, to the list of scopes. It is "" if the
-// component is not an identifier.
+// inScope passes a component of a nested name, N…E, to the list of scopes, because each component
+// may be the scope of the next one. component is "" if it is not an identifier.
 func (s *nameReader) inScope(component string) {
 	if s.scopes != nil && s.in('N') {
 		s.scopes.follows(s.n, component, !s.named && s.atName())
 	}
 }
 
-// leaveScope records that the latest component of the open nested name is not a scope that contains
-// the next one.
+// leaveScope records that the latest component of the open nested name is not a scope, so that the
+// list of scopes does not get it when the next component is read.
 func (s *nameReader) leaveScope() {
 	if s.scopes != nil {
 		s.scopes.latest[s.n] = ""
@@ -146,8 +146,8 @@ func (s *nameReader) next() (word string, ok bool) {
 	return "", s.n == 0
 }
 
-// pass skips a part of the name, beginning with the byte c, that is not an identifier. It returns
-// false if it cannot decode the part.
+// pass skips a part of the mangled name that is not an identifier and begins with the byte c, for
+// example the code of a type. It returns false if it cannot decode the part.
 func (s *nameReader) pass(c byte) bool {
 	begin := s.begin
 	s.begin = c == 'Z' || begin && strings.HasPrefix(s.rest, "St")
@@ -230,8 +230,9 @@ func (s *nameReader) small(c byte, name bool) bool {
 	return true
 }
 
-// expression skips the beginning of an expression: an operator before its operands, or the mark of
-// a name in a scope. The tokens after it are read like those of a type.
+// expression skips the beginning of an expression in a mangled name: the two letters of an
+// operator, which come before the operands, or "sr", which comes before a name in a scope. What
+// follows is read like a type. It returns false if the beginning cannot be decoded.
 func (s *nameReader) expression() bool {
 	code := s.rest[:min(2, len(s.rest))]
 	switch code {
@@ -446,10 +447,10 @@ func Scopes(name string, yield func(scope string) bool) bool {
 	return true
 }
 
-// A scopeList collects the classes and namespaces in a mangled name while a nameReader reads the
-// name. In the nested name of the function, N…E, each component except the last is a scope. In
-// the types of parameters and results only the first component certainly is: after a parameter of a
-// template, or an alias template, there may be a typedef.
+// A scopeList collects the classes and namespaces in a mangled name while a nameReader reads
+// the name. In the nested name of the function, N…E, each component except the last one is a
+// scope. In the types of parameters and results, only the first component of a nested name is
+// certainly a scope. The next ones may be typedefs, which a text may define in another class.
 type scopeList struct {
 	// By depth of the open names: latest is the component that is a scope if another component
 	// follows, and begun is whether the name has had a component.
@@ -462,9 +463,10 @@ type scopeList struct {
 // enter begins a nested name at the given depth of open groups.
 func (l *scopeList) enter(depth int) { l.latest[depth], l.begun[depth] = "", false }
 
-// follows records that a component of a nested name begins, so the component before it is a scope.
-// depth is the number of open groups, with the nested name. own is true if it is the name of the
-// function itself. component is "" if it cannot be a scope.
+// follows records that another component of a nested name begins. The component before it contains
+// the new one, so it is a scope, and follows adds it to the list. depth is the number of open
+// groups, including the nested name. own is true if the nested name is that of the function itself.
+// component is the new component, or "" if it cannot be a scope.
 func (l *scopeList) follows(depth int, component string, own bool) {
 	if scope := l.latest[depth]; scope != "" {
 		l.found = append(l.found, scope)

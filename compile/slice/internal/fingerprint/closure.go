@@ -65,9 +65,10 @@ func newInlineClosure(m *symbolHashes) *inlineClosure {
 	return r
 }
 
-// newNamesakes goes through all components, in the order of their numbers. It calls yield for each
-// set of namesakes of a component's symbols, with the sum of the hashes in the set, but only once
-// for each chain. It calls componentDone after each component.
+// newNamesakes goes through the components, that is, the sets of functions that inline each other,
+// in the order of their numbers. For each component, it calls yield for each set of namesakes of
+// the component's symbols, with the sum of the hashes in the set. It leaves out a set that an
+// earlier component of the same chain has. It calls componentDone after each component.
 func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componentDone func()) {
 	latest := make([]int32, len(r.always)) // for each set, the latest chain that has it, plus one
 	for component, chain := range r.chainOf {
@@ -83,7 +84,8 @@ func (r *inlineClosure) newNamesakes(yield func(set int, whole uint64), componen
 	}
 }
 
-// sumNamesakes computes the fields sums, shared and sharedEnd.
+// sumNamesakes computes the fields sums, shared and sharedEnd, which describe the namesakes of each
+// component.
 func (r *inlineClosure) sumNamesakes() {
 	chains := make([]int32, len(r.always)) // for each set, the number of chains that have it
 	r.newNamesakes(func(set int, _ uint64) { chains[set]++ }, func() {})
@@ -127,9 +129,9 @@ func (r *inlineClosure) addExits() {
 // namesakesOf returns the sets of symbols that the compiler may confuse with the symbol with index
 // i, each with the sum of the hashes in the set. A slice with that symbol contains these sets.
 //
-// A symbol whose name is not mangled, or that several units may each have, is found by its
-// unqualified name, and also finds others by it. A symbol with another mangled name finds them, but
-// is not found.
+// The compiler looks for every symbol by its unqualified name. It finds symbols of that name that
+// are not mangled, or that several units may each have. It finds no other mangled symbol in this
+// way.
 func (r *inlineClosure) namesakesOf(i int32) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		n := &r.nodes[r.nodeOf[i]]
@@ -160,10 +162,11 @@ func (r *inlineClosure) total(units []int) uint64 {
 	return sum
 }
 
-// enter returns the sum of the hashes of the symbols that a slice contains because of a component:
-// its symbols, those of the components before it in its chain, and their namesakes. Symbols that
-// were already added in this round do not count again. enter adds the components of other chains
-// that are inlined to the queue.
+// enter adds a component, a set of functions that inline each other, to the slice whose hash
+// [inlineClosure.total] computes. It returns the sum of the hashes of the symbols that the slice
+// contains because of the component: its symbols, those of the components before it in its chain,
+// and the namesakes of both. It does not count symbols again that the slice already contains. enter
+// adds the inlined components of other chains to the queue, for total to enter next.
 func (r *inlineClosure) enter(component int32) (sum uint64) {
 	chain := r.chainOf[component]
 	from := r.starts[chain]
@@ -190,8 +193,9 @@ func (r *inlineClosure) enter(component int32) (sum uint64) {
 	return sum
 }
 
-// wholeOf returns the sum of the hashes of the symbols in a set of namesakes. In the numbers of
-// sets, those of canonical names come first, then those of unqualified names.
+// wholeOf returns the sum of the hashes of the symbols in a set of namesakes, given the number of
+// the set. The sets of symbols with one canonical name have the lower numbers, and the sets of
+// symbols with one unqualified name have the numbers after them.
 func (r *inlineClosure) wholeOf(set int32) uint64 {
 	if groups := int32(len(r.groups)); set >= groups {
 		return r.classes[set-groups].whole

@@ -73,7 +73,8 @@ type node struct {
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
 // A namesakes is a set of nodes that the compiler may confuse, because it finds them by the same
-// name. In a group that is the canonical name, and in a class the unqualified name.
+// name. There are two kinds of such sets. The nodes of a group have the same canonical name. The
+// nodes of a class have the same unqualified name.
 type namesakes struct {
 	names uint64 // sum of the hashes of the nodes' names
 	whole uint64 // sum of the nodes' whole hashes
@@ -147,8 +148,10 @@ func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *s
 	return m
 }
 
-// lookAtFiles sets firstOf and winners. They are needed if the compiler distinguishes files, as for
-// version 3.
+// lookAtFiles sets the two tables that are needed for a compiler that distinguishes symbols by
+// file, as it does for version 3. The table firstOf has, for each unit, the first unit with the
+// same path. The table winners has, for each base name, the path that the compiler uses for all
+// files with this base name.
 func (m *symbolHashes) lookAtFiles() {
 	m.firstOf, m.winners = make([]int, m.Store.NumUnits()), make(map[string]string)
 	for unit := range m.firstOf {
@@ -263,9 +266,10 @@ func (m *symbolHashes) nodeOfID(id profile.SymbolRef) int32 {
 	return m.nodeOf[i]
 }
 
-// finish completes the hashes when all samples have been read. Only then are the samples of symbols
-// known that the compiler does not distinguish. finish adds these up and hashes them. It also sums
-// up the hashes of all symbols with one name.
+// finish completes the hashes of symbols. It is called when all samples have been read, because
+// only then all samples of a name are known. If the compiler does not distinguish several symbols,
+// finish adds up their samples and hashes the sum. It also adds up the hashes of the symbols with
+// the same canonical name, and of those with the same unqualified name.
 func (m *symbolHashes) finish() {
 	for i, parts := range m.parts {
 		m.hash(&m.nodes[i], m.merged(parts), func(ref profile.SymbolRef) *node { return &m.nodes[ref] })
@@ -280,8 +284,8 @@ func (m *symbolHashes) finish() {
 	}
 }
 
-// merged adds up the samples of symbols that the compiler does not distinguish. In the result,
-// callees are numbers of nodes.
+// merged adds up the samples of symbols that the compiler does not distinguish. The callees in the
+// result are given by the numbers of their nodes.
 func (m *symbolHashes) merged(parts []profile.Function) profile.Function {
 	ref := func(id profile.SymbolRef) profile.SymbolRef { return profile.SymbolRef(m.nodeOfID(id)) }
 	var f profile.Function

@@ -52,9 +52,9 @@ func (c *inlineChains) membersOf(component int32) []int32 {
 	return c.members[from:c.ends[component]]
 }
 
-// callers returns, for each component, a component into which it was inlined, or -1 if there is
-// none. Of several, it chooses the one that was itself inlined into most others, so that few chains
-// are needed.
+// callers returns, for each component, a component into which it was inlined, or -1 if it was not
+// inlined. If it was inlined into several, callers chooses the component that has the most paths of
+// inlining above it, so that few chains are needed.
 func (c *inlineChains) callers(inlined [][]int32) []int32 {
 	weights := make([]float64, len(c.ends))
 	callers := slices.Repeat([]int32{-1}, len(c.ends))
@@ -137,8 +137,9 @@ type tarjan struct {
 	way     []step    // symbols from the first one to the one that is being visited
 }
 
-// A step is a symbol on the way from the first symbol to the one that is being visited: not all of
-// its inlined functions have been visited.
+// A step is a symbol whose visit by Tarjan's algorithm is not complete: some functions that are
+// inlined in it have not been visited. The steps lead from the symbol where the search began to the
+// symbol that is being visited.
 type step struct {
 	symbol  int32
 	callees int32 // number of callees that were visited
@@ -157,7 +158,7 @@ func (t *tarjan) enter(i int32) {
 	t.way = append(t.way, step{symbol: i, seen: t.seen})
 }
 
-// visit visits a symbol and all functions that it inlines directly and indirectly.
+// visit visits a symbol, and all functions that are inlined in it directly and indirectly.
 func (t *tarjan) visit(i int32) {
 	for t.enter(i); len(t.way) > 0; {
 		top := &t.way[len(t.way)-1]

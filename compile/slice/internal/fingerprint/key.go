@@ -75,8 +75,8 @@ const version2 = 2
 // Form is the version of the computation of keys, and the first part of what is hashed.
 const Form = "afdo slice 2"
 
-// key returns the key of the slice for some units. total is the sum of the hashes of the symbols in
-// the slice that the compile may define.
+// key returns the key of the slice of a profile for some units. total is the sum of the hashes of
+// those symbols in the slice that the compile may define.
 func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	data := append([]byte(Form), m.Version)
 	if m.Version != version2 {

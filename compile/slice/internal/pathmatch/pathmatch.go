@@ -62,8 +62,8 @@ func newMatcher(name, dir string) *matcher {
 // elements.
 const exactly = 1 << 30
 
-// offer adds a unit to the matches if it matches the source file as well as they do. If it matches
-// better, it replaces them.
+// offer compares the path of a unit with the source file. If the unit matches better than the best
+// ones so far, it replaces them. If it matches equally well, it is added to them.
 func (m *matcher) offer(unit string) {
 	fit := m.fit(unit)
 	if fit == 0 || fit < m.best {

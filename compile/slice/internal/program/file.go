@@ -72,7 +72,8 @@ func (s *file) Symbols(unit int) iter.Seq2[Symbol, error] {
 	}
 }
 
-// from converts a symbol of a unit.
+// from converts a symbol that the Reader of the file has returned to a [Symbol] of this package.
+// unit is the number of the symbol's unit.
 func (s *file) from(unit int, sym afdo.Symbol) Symbol {
 	return Symbol{ID: ID(sym.ID()), Unit: unit, Name: sym.Name(), HasInfo: sym.HasInfo()}
 }
@@ -148,7 +149,7 @@ func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	return f, nil
 }
 
-// at adds the path of the unit and the name of the symbol to an error.
+// at puts the path of a unit and the name of a symbol before the error of reading the symbol.
 func (s *file) at(path, name string, err error) error {
 	return fmt.Errorf("slice: unit %q, symbol %q: %w", path, name, err)
 }

@@ -115,8 +115,9 @@ func (x *scan) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.byKeyIn(x.plain, &x.commonPlain, key, yield)
 }
 
-// byKeyIn calls yield for the symbols with a key. These are the symbols with this canonical name,
-// and those that table t has for the key. If there are many, common caches their IDs.
+// byKeyIn calls yield for the symbols with a key. These are the symbols whose canonical name is the
+// key, and the symbols that table t has for the key. If there are many, byKeyIn stores their IDs in
+// common for the next search.
 func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield func(Symbol)) error {
 	if ids, ok := common.Load(key); ok {
 		return x.yieldAll(ids.([]ID), yield)
@@ -154,8 +155,9 @@ func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
 	return nil
 }
 
-// lookup calls yield for the symbols that table t has for a key and whose names fit accepts. A
-// table stores only hashes of keys, so it may return symbols with another key.
+// lookup calls yield for the symbols that table t has for a key and whose names fits accepts. A
+// table stores only hashes of keys, so it may return symbols with another key, which fits has to
+// reject.
 func (x *scan) lookup(t *symtab.Names[ID], key string, fits func(name string) bool, yield func(Symbol)) error {
 	for id := range t.Candidates(key) {
 		sym, err := x.store.Symbol(id)
