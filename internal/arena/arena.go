@@ -13,8 +13,8 @@ const (
 	maxChunk   = 1 << 16
 )
 
-// Clone returns a copy of a name. The copy keeps all names of its chunk in memory. So Clone is for
-// names that are used about equally long.
+// Clone returns a copy of a name. The names of a chunk stay in memory together, for as long as any
+// copy in the chunk is in use. So use Clone for names that are needed for about the same time.
 func (n *Names) Clone(name string) string {
 	if len(name) > maxChunk/8 {
 		return strings.Clone(name)

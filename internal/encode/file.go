@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A fileLayout holds a profile, and where its parts will be in the file: the symbol IDs, and the
-// plan of the sections.
+// A fileLayout holds a profile that is being written, and where its parts will be in the file: the
+// ID of each symbol, and the [Plan], which has the place of each unit's sections.
 type fileLayout struct {
 	profile *profile.Profile
 	units   []symbols // by UnitRef, which is also the number of the unit in the plan
@@ -73,7 +73,8 @@ func writeIndexed(w io.Writer, data []byte, o *index.Options) error {
 	return index.Write(w, r, o)
 }
 
-// encode encodes all units concurrently, in parts. The caller has to concatenate the parts.
+// encode encodes the sections of all units, which it divides among all processors. It returns the
+// encoded sections in several parts, which the caller has to concatenate.
 func (f *fileLayout) encode(compact bool) ([]Sections, error) {
 	units := f.plan.parts()
 	parts, errs := make([]Sections, len(units)), make([]error, len(units))
@@ -176,7 +177,9 @@ func (f *fileLayout) sources(o Options) *sourcefmt.Section {
 	return s
 }
 
-// stretches returns the whole encoded file in pieces, which the caller has to concatenate.
+// stretches returns the whole encoded file as a list of byte slices, which the caller has to
+// concatenate. The first is the header and the section table, the last the sections after those of
+// the units.
 func (f *fileLayout) stretches(o Options) ([][]byte, error) {
 	parts, err := f.encode(o.Compact)
 	if err != nil {

@@ -16,15 +16,16 @@ import (
 // errNotCanonical is the error for records that did not come from a [profile.Body].
 var errNotCanonical = errors.New("its records are not canonical")
 
-// A nest holds the stack for encoding nested inlined bodies without recursion.
+// A nest holds the memory that is needed to encode the records of a function: a stack of the
+// inlined bodies that are open, so that no recursion is needed, and lists that are reused.
 type nest struct {
 	spans     stack.Stack[span]
 	inlinings []inlining
 	targets   []target
 }
 
-// A span is a range of records in one body, with their nested bodies, that has not been encoded
-// yet.
+// A span is a range of records of one body, including the bodies inlined in it, that the encoder
+// has not encoded yet. The stack of open bodies consists of spans.
 type span struct{ next, end int }
 
 // An inlining is one of several functions that are inlined at the same place.
@@ -178,9 +179,11 @@ func (e *encoder) calls(calls []profile.Record) {
 	}
 }
 
-// spreadInlinings handles several functions that are inlined at the same place. Their records are
-// ordered by SymbolRef but have to be encoded by symbol ID. So it pushes a span for each of them on
-// the stack of spans, the lowest ID last, on top of a span for the siblings after them.
+// spreadInlinings reads the inlined bodies at one place, where the profile may have several inlined
+// functions. Their records are ordered by SymbolRef, but the file needs them ordered by symbol ID.
+// So spreadInlinings pushes each body onto the stack of spans in descending order of IDs, and the
+// lowest ID is encoded first. Below these spans it pushes a span for the records after the place.
+// siblings is the range of records that begins with the first of the bodies.
 func (e *encoder) spreadInlinings(records []profile.Record, siblings span) {
 	first := &records[siblings.next]
 	e.nest.inlinings = e.nest.inlinings[:0]

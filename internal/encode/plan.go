@@ -128,7 +128,8 @@ func (u *Unit) size() uint64 {
 	return nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
 }
 
-// place sets the order of the units in the file, and from it the index of each unit's first
+// place sets Plan.Units, the list of units in the order of their sections in the file. order has
+// the numbers of the units in that order. place also computes the index of each unit's first
 // section.
 func (p *Plan) place(order []int) {
 	p.Units = make([]Placed, len(order))
@@ -213,8 +214,8 @@ const (
 	leastOfPart = 10 << 16 // minimum size of a part, in tenths of a byte
 )
 
-// parts divides the units, in the order of the plan, into parts of similar size, which are encoded
-// concurrently.
+// parts divides the units, in the order of the plan, into groups of similar size. The processors
+// then encode the groups concurrently.
 func (p *Plan) parts() [][]Placed {
 	total := uint64(0)
 	for i := range p.units {
@@ -389,7 +390,8 @@ func (r *ranking) take(room uint64) []rankedUnit {
 // A total is the number of symbols in some units, and of references to them.
 type total struct{ symbols, uses uint64 }
 
-// totals returns, for each i, the total of the first i units.
+// totals returns, for each i up to the number of units, how many symbols the first i units have
+// together, and how many references to these symbols the profile has.
 func (r *ranking) totals() []total {
 	totals := make([]total, 1, len(r.units)+1)
 	for i := range r.units {

@@ -38,7 +38,9 @@ type trieNode struct {
 	terminal bool  // a name ends here
 }
 
-// A wideNode is a node with more children than a node can hold, not all of which have been encoded.
+// A wideNode is a node of a trie that has more children than the format allows for one node, and
+// that is being encoded. The children that do not fit are put into additional nodes, see
+// [trie.makeRoom].
 type wideNode struct {
 	depth int // start of the labels of its children
 	left  int // children not yet encoded
@@ -70,8 +72,10 @@ func (t *trie) openName(length int) {
 	t.open = append(t.open, trieNode{to: length, terminal: true})
 }
 
-// close completes the open nodes that are deeper than shared. The shallowest of them becomes a
-// child of a node with exactly that depth, which is created if necessary.
+// close completes the open nodes that end after the first shared bytes of the current name, because
+// the next name has only these bytes in common with it. The node among them that begins first
+// becomes a child of the node that ends exactly after these bytes. If there is no such node, close
+// creates it.
 func (t *trie) close(shared int) {
 	for {
 		last := len(t.open) - 1
@@ -133,9 +137,10 @@ func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	}
 }
 
-// makeRoom is called before a child is encoded. If the node that ends at depth, its parent, has as
-// many children as a node can hold, makeRoom encodes an edge with an empty label to a node that
-// takes the remaining children.
+// makeRoom is called before a child of a node is encoded. depth is where the label of the child
+// begins in the names. If the node already has as many children as the format allows, makeRoom
+// encodes an edge with an empty label, which leads to an additional node for the remaining
+// children.
 func (t *trie) makeRoom(w *wire.Encoder, depth int) {
 	last := len(t.wide) - 1
 	if last < 0 || t.wide[last].depth != depth {

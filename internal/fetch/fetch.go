@@ -68,7 +68,8 @@ func classOf(err error) uint8 {
 	return other
 }
 
-// writeAnswer writes an answer of the protocol: data, or err if that is not nil.
+// writeAnswer writes one answer of the helper: its class, its length, and then data. If err is not
+// nil, it writes the class and the text of that error instead.
 func writeAnswer(w io.Writer, data []byte, err error) error {
 	head := make([]byte, 5, 5+maxText)
 	if err != nil {
@@ -84,8 +85,9 @@ func writeAnswer(w io.Writer, data []byte, err error) error {
 	return err
 }
 
-// readAnswer reads an answer of the protocol into p and returns its length. If the answer is an
-// error, it returns that as an [Error].
+// readAnswer reads one answer of the helper: its class, its length, and then the bytes, which it
+// stores in p. It returns the number of bytes. If the class says that the answer is an error,
+// readAnswer returns an [Error].
 func readAnswer(r io.Reader, p []byte) (int, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -185,9 +187,10 @@ func ParseArguments(args []string) (r Request, ok bool) {
 	return r, err == nil && options.NArg() == 1 && min(r.MaxSize, r.MinRate, int64(r.Timeout)) >= 0
 }
 
-// Serve is the helper's part of the protocol: it writes the hello for the file f, then reads
-// questions from in and writes the answers to out. If failure is not nil, the helper could not open
-// the file, and Serve only writes that error.
+// Serve is the helper program's side of the protocol. It first writes the hello: the name, the
+// version and the size of the file f. Then it reads questions from in until that ends, each a
+// request for a range of bytes of the file, and writes the answers to out. If failure is not nil,
+// the helper could not open the file, and Serve only writes that error.
 func Serve(in io.Reader, out io.Writer, f Remote, failure error) error {
 	if failure != nil {
 		return writeAnswer(out, nil, failure)
@@ -224,8 +227,9 @@ type reply struct {
 	err  error
 }
 
-// answerAll reads questions until in ends. For each question it starts a goroutine that reads the
-// range, and sends the channel for its reply to replies.
+// answerAll reads questions from in until it ends, each a request for a range of bytes of the file
+// f. For each question it starts a goroutine that reads the range. It sends the channel on which
+// that goroutine returns its reply to replies, in the order of the questions.
 func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	for {
 		var question [12]byte
@@ -246,7 +250,7 @@ func answerAll(in io.Reader, f Remote, replies chan<- chan reply) error {
 	}
 }
 
-// answerTo reads the range of a question.
+// answerTo reads the n bytes at an offset of the file f, for which a question asked.
 func answerTo(f Remote, offset, n int64) reply {
 	buf := make([]byte, n)
 	got, err := f.ReadAt(buf, offset)

@@ -91,7 +91,8 @@ var installCommands = map[string]string{
 	"afdo-fetch-blob": "go -C fleet/remote/blob install ./cmd/afdo-fetch-blob",
 }
 
-// hello reads the name, the version and the size of the file, which the helper sends first.
+// hello reads the first message of the helper program: the name, the version and the size of the
+// file that it has opened.
 func (f *File) hello() error {
 	var err error
 	for _, text := range []*string{&f.name, &f.tag} {
@@ -199,7 +200,8 @@ func copyChunks(p []byte, chunks [][]byte, off int64) (n int) {
 	return n
 }
 
-// askAll reads a range of any size through the helper, with as few questions as possible.
+// askAll reads a range of any size through the helper program. It sends as few questions as
+// possible, because each may ask for at most chunkSize bytes.
 func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var got int
@@ -209,8 +211,9 @@ func (f *File) askAll(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ask reads a range of at most chunkSize bytes through the helper. It sends a question, waits until
-// the answers to earlier questions have been read, and reads its own answer.
+// ask reads a range of at most chunkSize bytes through the helper program. It sends a question for
+// the range. Other goroutines may have sent questions before, so it waits until they have read
+// their answers, and then reads its own answer.
 func (f *File) ask(p []byte, off int64) (int, error) {
 	before, done, err := f.question(off, len(p))
 	if err != nil {
@@ -231,8 +234,9 @@ func (f *File) ask(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// question sends a question to the helper. before is closed when the answers to earlier questions
-// have been read. Then the caller has to read its answer and close done.
+// question asks the helper program for the n bytes at an offset, without waiting for the answer.
+// The channel before is closed when the answers to all earlier questions have been read. Then the
+// caller has to read the answer to this question and close done.
 func (f *File) question(off int64, n int) (before, done chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -253,8 +257,8 @@ func (f *File) question(off int64, n int) (before, done chan struct{}, err error
 	return before, f.last, nil
 }
 
-// isBroken returns the error after which the helper cannot be used. If there is none yet, it
-// becomes now, which may be nil.
+// isBroken returns the error because of which the helper program cannot be used any more, or nil if
+// it works. If it works and now is not nil, now becomes that error.
 func (f *File) isBroken(now error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -125,8 +125,8 @@ func (s *simplex) detach(v int32) {
 	}
 }
 
-// entering returns an arc whose use lowers the cost. It searches the arcs block by block and
-// returns the best one of the first block that has any.
+// entering returns an arc outside of the tree on which more or less flow lowers the total cost. It
+// searches the arcs in blocks, and returns the best arc of the first block that has any.
 func (s *simplex) entering() int {
 	best, lowest := none, int64(0)
 	left := s.block
@@ -260,7 +260,9 @@ func (s *simplex) hang(e, v, parent, leaving int32) {
 	s.lift(top, s.potential[s.parent[top]]+change-s.potential[top])
 }
 
-// lift adds change to the potentials of all nodes in the subtree of top, and sets their depths.
+// lift adds change to the potential of each node in the subtree of top, and sets the depths of
+// these nodes. The potential of a node is the sum of the costs of the arcs from the root along the
+// tree to the node.
 func (s *simplex) lift(top int32, change int64) {
 	s.stack = append(s.stack[:0], top)
 	for len(s.stack) > 0 {

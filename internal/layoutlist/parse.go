@@ -176,7 +176,9 @@ func parseNumber(word string) (uint64, bool) {
 	return n, err == nil
 }
 
-// other checks and keeps a line that this package does not interpret:
+// other stores a line whose content this package does not use, such as counts, so that the list can
+// be written again with it. It returns an error for a line that clang would reject. There are three
+// kinds of these lines:
 //
 //   - p ID ... is the path of a clone.
 //   - g ID:COUNT,SUCCESSOR:COUNT,... ... has counts.

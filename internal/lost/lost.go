@@ -10,8 +10,9 @@ import (
 // timestamps dropped".
 type List []string
 
-// Add adds that n things were lost, unless n is 0. one are the words for one thing, and many those
-// for several, both without the number.
+// Add records that a conversion lost n things, unless n is 0. one are the words for one lost thing,
+// and many those for several, both without the number, such as "timestamp dropped" and "timestamps
+// dropped".
 func (l *List) Add(n int, one, many string) {
 	switch {
 	case n == 1:
@@ -21,7 +22,8 @@ func (l *List) Add(n int, one, many string) {
 	}
 }
 
-// AddIf adds something that has no number, if it was lost.
+// AddIf records that a conversion lost something that is not counted, if lost is true. what
+// describes it.
 func (l *List) AddIf(lost bool, what string) {
 	if lost {
 		*l = append(*l, what)

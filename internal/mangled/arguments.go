@@ -112,8 +112,9 @@ func (s *argumentScanner) source() bool {
 	return true
 }
 
-// until skips the text up to and including the next underscore. It returns false if there is none.
-func (s *argumentScanner) until() bool {
+// skipUnderscore skips the text up to and including the next underscore. It returns false if there
+// is none.
+func (s *argumentScanner) skipUnderscore() bool {
 	n := strings.IndexByte(s.text[s.pos:], '_')
 	s.pos += n + 1
 	return n >= 0
@@ -126,7 +127,7 @@ func (s *argumentScanner) reference() bool {
 		s.pos += 2
 		return true
 	}
-	return s.until()
+	return s.skipUnderscore()
 }
 
 // unnamed skips the mangled form of an unnamed type, or the beginning of that of a lambda.
@@ -137,7 +138,7 @@ func (s *argumentScanner) unnamed() bool {
 		s.push(openPart{kind: 'U'})
 		return true
 	case strings.HasPrefix(s.text[s.pos:], "Ut"):
-		return s.until()
+		return s.skipUnderscore()
 	}
 	return false
 }
@@ -176,7 +177,7 @@ func (s *argumentScanner) end() bool {
 		p.arguments.End = s.pos
 		s.found = append(s.found, p.arguments)
 	case 'U':
-		return s.until()
+		return s.skipUnderscore()
 	}
 	s.pos++
 	return true

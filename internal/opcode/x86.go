@@ -93,7 +93,7 @@ func X86(code []byte, mode int) Instruction {
 	if x.at += number; x.at > room {
 		return Instruction{}
 	}
-	i := x.leads()
+	i := x.controlFlow()
 	i.Size = uint64(x.at)
 	if (i.Jumps || i.Calls) && shape != 'f' && number > 0 {
 		i.By = signed(x.code[x.at-number : x.at])
@@ -293,8 +293,9 @@ func (x *x86) number(shape byte) int {
 	return 0
 }
 
-// leads returns the control flow of the instruction, without its size and target.
-func (x *x86) leads() Instruction {
+// controlFlow returns where execution continues after the instruction, for example at the next
+// instruction for most and at the target for a jump. It does not set the size and the target.
+func (x *x86) controlFlow() Instruction {
 	if x.coded || x.space > 1 {
 		return Instruction{}
 	}

@@ -25,7 +25,9 @@ const (
 	maxWindow = 32 << 20 // window of zstd in bytes, enough for levels up to 20; perf uses level 1 by default
 )
 
-// An inflater decompresses a stream of compressed records.
+// An inflater decompresses the content of the compressed records of a perf.data file, which
+// together are one zstd stream. The decompressed data are again records, which may begin in one
+// compressed record and end in the next.
 type inflater struct {
 	resume func() (chunk []byte, ok bool) // returns the next data, or nil if more input is needed
 	stop   func()
@@ -45,7 +47,8 @@ func newInflater() *inflater {
 	return f
 }
 
-// run decompresses the stream. It yields chunks of data, and nil if it needs more input.
+// run decompresses the stream until its end. It calls yield with each chunk of decompressed data.
+// It calls yield with nil if it needs the content of the next compressed record to continue.
 func (f *inflater) run(yield func([]byte) bool) {
 	d, err := zstd.NewReader(readFunc(func(p []byte) (int, error) {
 		for len(f.unread) == 0 {
@@ -96,7 +99,8 @@ func (f *feed) decompress(raw rawRecord) error {
 	return nil
 }
 
-// take adds the content of a compressed record to the input.
+// take gives the inflater the content of the next compressed record, which is at an offset of the
+// file.
 func (f *inflater) take(data []byte, offset int64) {
 	f.input, f.offset = append(f.input[:0], data...), offset
 	f.unread = f.input
@@ -162,8 +166,9 @@ func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	return rawRecord{kind: kind, misc: misc, data: left[recordHeader:size], offset: f.offset}, true, nil
 }
 
-// finish is called at the end of the recording, at offset at. It returns io.EOF, or an error if the
-// decompressed data ends within a record.
+// finish checks at the end of the recording that the decompressed data do not end within a record.
+// It returns io.EOF if they do not, and otherwise an error at the offset at, where the recording
+// ends.
 func (f *inflater) finish(at int64) error {
 	if left := len(f.out) - f.start; left > 0 {
 		return faultAt(at, fault.ErrTruncated, "compressed data ends within a record, after %d bytes", left)

@@ -137,7 +137,8 @@ func (r *Reader) tooShort(raw rawRecord) error {
 	return faultAt(raw.offset, fault.ErrTruncated, "a record of type %d whose fields do not fit its %d bytes", raw.kind, recordHeader+len(raw.data))
 }
 
-// otherTime returns the time of a record that is not a sample, or 0 if the record has none.
+// otherTime returns the time in the content of a record that is not a sample, or 0 if the record
+// has none. The time is in the fields at the end of the record.
 func (r *Reader) otherTime(data []byte) uint64 {
 	e := r.table.ofOther(data, r.big)
 	if e == nil {

@@ -22,8 +22,8 @@ func (e *encoder) name(s string, multiple int) {
 	e.zeros(multiple - len(s)%multiple)
 }
 
-// counted writes a string in the form that features use: the size with padding, then the
-// NUL-terminated string and the padding.
+// counted writes a string in the form that the optional sections of perf.data use. First comes the
+// size of the string with its padding, then the string, a NUL, and the padding.
 func (e *encoder) counted(s string) {
 	const multiple = 64
 	e.u32(uint32(len(s)/multiple*multiple + multiple))

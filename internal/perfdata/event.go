@@ -87,8 +87,9 @@ var (
 	trailerFields = []uint64{sampleIdentifier, sampleCPU, sampleStreamID, sampleID, sampleTime, sampleTID}
 )
 
-// before returns the size of the fields that come before a field in an order, and whether the
-// event's records have the field.
+// before adds up the sizes of the fields that the records of an event have before a certain field.
+// order lists all possible fields in their order in a record, and the event has only some of them.
+// ok reports whether the event's records have the field.
 func (e *Event) before(order []uint64, field uint64) (size int, ok bool) {
 	for _, f := range order {
 		if f == field {
@@ -104,14 +105,16 @@ func (e *Event) before(order []uint64, field uint64) (size int, ok bool) {
 // offset returns the offset of a field of sampleFields in samples, and whether samples have it.
 func (e *Event) offset(field uint64) (int, bool) { return e.before(sampleFields, field) }
 
-// trailer returns the distance of a field of trailerFields from the end of a record that is not a
-// sample, and whether such records have the field.
+// trailer returns where a field begins in records of the event that are not samples, as a distance
+// from the end of the record. These records have the time, the thread and the event ID at their
+// end, see trailerFields. ok reports whether the records have the field.
 func (e *Event) trailer(field uint64) (int, bool) {
 	after, ok := e.before(trailerFields, field)
 	return after + 8, ok && e.sampleIDAll
 }
 
-// An eventTable maps records to events.
+// An eventTable finds the event to which a record belongs. A recording may have several events with
+// different fields, so the event is needed to decode the record.
 type eventTable struct {
 	events []*Event
 	byID   map[uint64]int // index in events by ID
@@ -121,7 +124,7 @@ type eventTable struct {
 	inSample, inTrailer int
 }
 
-// add adds an event in file order.
+// add adds an event to the table. The events must be added in the order in which the file has them.
 func (t *eventTable) add(e *Event) {
 	if t.byID == nil {
 		t.byID = make(map[uint64]int)
@@ -173,9 +176,9 @@ func (t *eventTable) ofSample(data []byte, big bool) int {
 	return -1
 }
 
-// ofOther returns the event of a record that is not a sample. If the record has no event ID,
-// ofOther returns the first event, or nil without events. The event describes the fields at the end
-// of the record.
+// ofOther returns the event of a record that is not a sample, which determines the fields at the
+// end of the record. If the record does not contain the ID of its event, ofOther returns the first
+// event. It returns nil if there are no events.
 func (t *eventTable) ofOther(data []byte, big bool) *Event {
 	if len(t.events) > 1 && !t.alike && t.inTrailer > 0 && t.inTrailer <= len(data) {
 		c := newCursor(data[len(data)-t.inTrailer:], big)

@@ -6,7 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A rawRecord is an undecoded record.
+// A rawRecord is a record of perf.data of which only the header has been decoded: its type, the
+// field misc and the size.
 type rawRecord struct {
 	kind   uint32
 	misc   uint16
@@ -15,7 +16,8 @@ type rawRecord struct {
 	offset int64
 }
 
-// A feed is a file with records. A folder has several feeds.
+// A feed reads the records of one file of a recording. A recording that is a folder has several
+// feeds: one for the file "data", and one for each processor.
 type feed struct {
 	r       *Reader
 	index   uint16
@@ -28,13 +30,15 @@ type feed struct {
 	time  uint64    // time of ahead, 0 if it has none
 }
 
-// addFeed adds a file with records.
+// addFeed adds a feed for a file of the recording. s reads the file, and size is the number of
+// bytes of its records.
 func (r *Reader) addFeed(name string, s *stream, size uint64) {
 	r.feeds = append(r.feeds, &feed{r: r, index: uint16(len(r.feeds)), name: name, stream: s, left: size})
 }
 
-// next returns the next record of the file that a caller of this package may see, or io.EOF at the
-// end. It handles all other records itself: compressed ones, traces, and descriptions of events.
+// next returns the next record of the file that is meant for users of this package, or io.EOF at
+// the end. It handles all other records itself: it decompresses compressed records, skips the data
+// of processor traces, and stores the descriptions of events.
 func (f *feed) next() (rawRecord, error) {
 	for {
 		if f.inflate != nil {
@@ -119,8 +123,9 @@ func (f *feed) nextStored() (rawRecord, error) {
 	return rawRecord{kind, misc, f.index, data[recordHeader:], at}, nil
 }
 
-// skip skips a part of the file that is ignored, which may be larger than a record of perf. at is
-// the offset of its record, and what describes it in an error.
+// skip skips size bytes of the file, such as the data of a processor trace, which may be longer
+// than any record. If the file ends before, the error says that what, a text, is incomplete, and
+// has the offset at.
 func (f *feed) skip(at int64, size uint64, what string) error {
 	got := f.stream.skip(size)
 	f.took(got)
@@ -133,15 +138,17 @@ func (f *feed) skip(at int64, size uint64, what string) error {
 	return faultAt(at, fault.ErrTruncated, "%s of %d bytes, where %d are left", what, size, got)
 }
 
-// took records that n bytes of the file's records have been read.
+// took subtracts n from the number of bytes of records that are left in the file, after these bytes
+// have been read.
 func (f *feed) took(n uint64) {
 	if f.left != unlimited {
 		f.left -= n
 	}
 }
 
-// finish is called at the end of the file's records, at offset at. It returns io.EOF, or an error
-// if the recording is incomplete.
+// finish is called when all records of the file have been read. It returns io.EOF, or an error at
+// the offset at if the recording is incomplete: it has described no event, or its compressed data
+// end within a record.
 func (f *feed) finish(at int64) error {
 	if len(f.r.table.events) == 0 {
 		return faultAt(at, fault.ErrTruncated, "the recording ends without having described an event")

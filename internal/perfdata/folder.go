@@ -170,14 +170,15 @@ func (m *merge) next() (rawRecord, error) {
 	return m.taken[0].ahead, nil
 }
 
-// compare orders files by the time of their next record. Records without a time come first. For
-// equal times, the order is that of the files: the first file contains the mappings from before the
-// recording.
+// compare orders the files of a recording for a merge by the time of their next record. Records
+// without a time come first. For equal times, the files keep their order, because the first file
+// contains the mappings from before the recording.
 func (f *feed) compare(other *feed) int {
 	return cmp.Or(cmp.Compare(f.time, other.time), cmp.Compare(f.index, other.index))
 }
 
-// advance reads the next record into ahead. It returns false at the end.
+// advance reads the next record of the file into f.ahead, for the merge of several files. It
+// returns false at the end of the file.
 func (f *feed) advance() (bool, error) {
 	raw, err := f.next()
 	for err == nil && raw.kind == typeFinishedRound {

@@ -36,7 +36,8 @@ func IsMagic(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(magicLittle)) || bytes.HasPrefix(head, []byte(magicBig))
 }
 
-// A part is a range of bytes in the file.
+// A part is a range of bytes of a perf.data file, such as the table of events, given by its offset
+// and size.
 type part struct{ offset, size uint64 }
 
 func (c *cursor) part() part { return part{c.Uint64(field), c.Uint64(field)} }
@@ -123,8 +124,9 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	return nil
 }
 
-// seekable returns random access to src, from the position before s read from it. If src cannot
-// seek, seekable reads it into memory.
+// seekable returns the input src as an io.ReaderAt, with its size. Offset 0 is where src was before
+// the stream s read from it. If src cannot seek, for example a pipe, seekable reads all of it into
+// memory.
 func seekable(src io.Reader, s *stream) (io.ReaderAt, int64, error) {
 	head, _ := s.Peek(s.Buffered()) // what s has read of src
 	if at, ok := src.(interface {
@@ -153,7 +155,8 @@ type recordingFile struct {
 	big  bool
 }
 
-// check returns an error unless the part lies within the file.
+// check returns an error unless a range of bytes lies within the file. what describes the content
+// of the range in the error.
 func (f recordingFile) check(p part, what string) error {
 	if p.offset > uint64(f.size) || p.size > uint64(f.size)-p.offset {
 		return faultAt(f.size, fault.ErrTruncated, "%s should be at offset %d, %d bytes long, in a file of %d", what, p.offset, p.size, f.size)
@@ -223,8 +226,9 @@ func readIDs(c cursor) []uint64 {
 	return ids
 }
 
-// feature returns the position of a feature, and whether the file has it. The table of these
-// positions follows the records.
+// feature returns the range of an optional section of the file, such as the build IDs, given its
+// bit in the header. found reports whether the file has the section. The table of the ranges
+// follows the records. what describes the section in errors.
 func (f recordingFile) feature(h fileHeader, bit int, what string) (p part, found bool, err error) {
 	if h.features[0]&(1<<bit) == 0 {
 		return part{}, false, nil
@@ -238,8 +242,9 @@ func (f recordingFile) feature(h fileHeader, bit int, what string) (p part, foun
 	return c.part(), true, nil
 }
 
-// refuseSecond returns an error if another recording follows the features, as after "cat a b".
-// Without this check, the records of the second recording would be silently missing.
+// refuseSecond returns an error if another recording follows in the same file, as after "cat a b".
+// Without this check, the records of the second recording would be silently missing. The second
+// recording begins after the optional sections of the first one.
 func (f recordingFile) refuseSecond(h fileHeader) error {
 	n := 0
 	for _, word := range h.features {

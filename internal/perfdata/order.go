@@ -41,7 +41,8 @@ func (r *Reader) Ordered() iter.Seq2[Record, error] {
 	}
 }
 
-// A queue delays records until all older records have been read.
+// A queue brings records into the order of their times. It stores each record until it is certain
+// that all older records have been read, and then yields it.
 type queue struct {
 	r       *Reader
 	yield   func(Record, error) bool
@@ -65,7 +66,8 @@ type waiting struct {
 	feed       uint16
 }
 
-// take adds a record to the queue. It yields a record without a time at once.
+// take adds a record to the queue. If the record has no time, take decodes and yields it at once.
+// If the stored records take too much memory, take yields the older half of them.
 func (q *queue) take(raw rawRecord) {
 	time := q.r.timeOf(raw)
 	if time == 0 || time == math.MaxUint64 {
@@ -95,7 +97,8 @@ func (q *queue) sort() {
 	}
 }
 
-// flush yields the records up to the given time.
+// flush decodes and yields the stored records that are not newer than the given time, in the order
+// of their times.
 func (q *queue) flush(until uint64) {
 	q.sort()
 	n := 0
@@ -114,7 +117,8 @@ func (q *queue) flush(until uint64) {
 	q.waiting, q.bytes, q.spare = rest, kept, q.bytes
 }
 
-// hand decodes a record and yields it, unless the caller has ended the iteration.
+// hand decodes a record and yields it to the loop over the records. It does nothing if the loop has
+// ended.
 func (q *queue) hand(raw rawRecord) {
 	if q.stopped {
 		return
@@ -127,7 +131,8 @@ func (q *queue) hand(raw rawRecord) {
 	}
 }
 
-// end ends the iteration. It yields err if that is not nil, or an error if a file was modified.
+// end ends the iteration over the records. It yields err as the last element, unless that is nil.
+// If a file of the recording was modified meanwhile, it yields an error about that instead.
 func (q *queue) end(err error) {
 	if err = q.r.unlessChanged(err); err != nil && !q.stopped {
 		q.yield(nil, err)
@@ -135,7 +140,7 @@ func (q *queue) end(err error) {
 	q.stopped = true
 }
 
-// timeOf returns the time of a record, 0 if it has none.
+// timeOf returns the time that a record contains, or 0 if it contains none.
 func (r *Reader) timeOf(raw rawRecord) uint64 {
 	if raw.kind != typeSample {
 		if raw.kind >= typeHeaderAttr {

@@ -125,7 +125,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// unlessChanged returns an error if a file has been modified, and otherwise err.
+// unlessChanged returns an error that matches afdo.ErrChanged if a file of the recording has been
+// modified since it was opened. Otherwise it returns err, which may be nil.
 func (r *Reader) unlessChanged(err error) error {
 	for _, w := range r.watches {
 		if w.Changed() {

@@ -46,7 +46,8 @@ func (r *Reader) decodeSample(raw rawRecord) (Record, error) {
 	return s, nil
 }
 
-// scalars reads the fields of a sample before the counter values. They have a fixed size.
+// scalars reads the fields of fixed size at the beginning of a sample, such as the address, the
+// thread and the time. The counter values and the stacks come after them.
 func (c *cursor) scalars(e *Event, s *Sample) {
 	t := e.sampleType
 	if t&sampleIdentifier != 0 {

@@ -123,7 +123,8 @@ func sourceEnd(line []byte) int {
 	return end
 }
 
-// tolerate returns err unless Damaged decides to skip the current sample.
+// tolerate decides what to do about an error in a line of a sample. If the function Damaged accepts
+// the error, tolerate skips the rest of the sample and returns nil. Otherwise it returns the error.
 func (r *ScriptReader) tolerate(err error) error {
 	if err == nil || r.Damaged == nil || !r.Damaged(err) {
 		return err
@@ -132,7 +133,8 @@ func (r *ScriptReader) tolerate(err error) error {
 	return nil
 }
 
-// finish yields the current sample, if there is one, because all of its lines have been read.
+// finish yields the current sample, if there is one. It is called when a line shows that the sample
+// has no further lines.
 func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 	if !r.open {
 		return true
@@ -141,7 +143,7 @@ func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 	return yield(&r.sample, nil)
 }
 
-// begin starts a new sample.
+// begin starts a new sample in r.sample, whose fields are unknown at first.
 func (r *ScriptReader) begin() *Sample {
 	s := &r.sample
 	*s = Sample{PID: UnknownPID, TID: UnknownPID, Stack: s.Stack[:0], Objects: s.Objects[:0], Branches: s.Branches[:0]}
@@ -219,7 +221,8 @@ func (r *ScriptReader) interned(text []byte) string {
 	return known
 }
 
-// rest parses the part of a line after an address: symbol, file and branches. w is at the address.
+// rest parses what follows the address in a line of perf script: the symbol and the file of the
+// address, and the branch stack. w has just read the address.
 func (r *ScriptReader) rest(w words) error {
 	after := w.end
 	for w.next() {
@@ -235,7 +238,8 @@ func (r *ScriptReader) rest(w words) error {
 	return nil
 }
 
-// names parses the symbol and file after an address: "symbol+0x12 (file)".
+// names parses the symbol and the file that perf script prints after an address, such as
+// "symbol+0x12 (file)", and stores them in the current sample.
 func (r *ScriptReader) names(text []byte) {
 	text = bytes.TrimSpace(text)
 	s := &r.sample
@@ -269,7 +273,8 @@ func object(line []byte) []byte {
 	return line[open+2 : len(line)-1]
 }
 
-// branches parses the branch stack from index at to the end of the line.
+// branches parses the branch stack that a line of perf script contains from the index at to its
+// end, and adds it to the current sample.
 func (r *ScriptReader) branches(at int) error {
 	w := words{line: r.text.Line, end: at}
 	for w.next() {

@@ -79,7 +79,8 @@ func int32Word(word []byte) (n int32, rest []byte, ok bool) {
 	return n, digits[length:], true
 }
 
-// A prefix is the part of a line before the address or the name of a record.
+// A prefix is what a line of perf script has before the address of a sample, or before the name of
+// another record: the thread, the time, the event and so on.
 type prefix struct {
 	pid, tid int32
 	time     uint64
@@ -127,7 +128,8 @@ func alignedAddress(line []byte) int {
 	return at
 }
 
-// before parses the text before the address at an index: "COMM PID/TID [CPU] PERIOD EVENT:".
+// before finds the thread in the text before the address of a sample, such as "COMM PID/TID [CPU]
+// PERIOD EVENT:". address is the index of the address in the line, where the prefix ends.
 func (p prefix) before(line []byte, address int) (prefix, bool) {
 	p.end = address
 	for w := (words{line: line[:address]}); w.next(); {
@@ -167,9 +169,10 @@ func eventName(prefix []byte) (name []byte) {
 	return name
 }
 
-// withoutTime parses "COMM PID/TID [CPU]" before an address, on a line without a time. A number is
-// the thread if a hexadecimal number, the address, follows it. But if a file in parentheses comes
-// after the second number, the second number is a symbol, and the first number is its address.
+// withoutTime parses "COMM PID/TID [CPU]" before the address of a sample, on a line without a time.
+// It takes the first number that a hexadecimal number follows for the thread, and the hexadecimal
+// number for the address. There is one exception: if a file in parentheses follows, the first
+// number is the address, and the second one is a symbol.
 func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	w := words{line: line}
 	for w.next() && !isBranch(w.word) {

@@ -90,13 +90,15 @@ func (h *Head) header(e *encoder, size uint64, features []feature) {
 	e.part(part{})
 }
 
-// A feature is an optional section after the records.
+// A feature is an optional section that perf.data has after the records, such as the build IDs or
+// the command line. The header has a bit for each kind of section.
 type feature struct {
 	bit     int
 	content []byte
 }
 
-// features returns the features in the order of their bits.
+// features returns the optional sections of the recording, such as the build IDs, in the order of
+// their bits in the header.
 func (h *Head) features(event *Event) ([]feature, error) {
 	var list []feature
 	add := func(bit int, there bool, write func(*encoder)) {
@@ -130,8 +132,8 @@ func (h *Head) features(event *Event) ([]feature, error) {
 	return list, err
 }
 
-// placed encodes the table with the positions of the features, and then the features. at is the
-// file offset of the table.
+// placed encodes the optional sections of a recording. First comes a table with the position and
+// size of each section, and then the sections. at is the offset of the table in the file.
 func placed(features []feature, at uint64) []byte {
 	var places, content encoder
 	at += uint64(len(features)) * 16

@@ -194,8 +194,9 @@ func (w *Writer) sample(s *Sample) error {
 	})
 }
 
-// trailer writes the fields at the end of every record other than a sample. Their order is the
-// reverse of [Event.trailer], which counts from the end. Fields unknown to a recorder are zero.
+// trailer writes the fields that all records except samples have at their end: thread, time and
+// others. Those that a recorder does not know are zero. They are in the reverse order of
+// trailerFields, which counts from the end.
 func (w *Writer) trailer(pid, tid int32, time uint64) {
 	if !w.event.sampleIDAll {
 		return

@@ -229,7 +229,8 @@ func (e *encoder) newLocation() uint64 {
 	return e.locations
 }
 
-// add writes a sample with the location IDs in ids, leaf first, and the values.
+// add writes one sample to the pprof file: a call stack and its values. e.ids has the location IDs
+// of the stack, the innermost first.
 func (e *encoder) add() {
 	e.sample = e.sample[:0]
 	e.sample.Bytes(sampleLocations, e.ids)
@@ -287,7 +288,8 @@ type line struct {
 // profile would need 2^32 symbols.
 const foldedSymbol = ^profile.SymbolRef(0)
 
-// A frame is an open body.
+// A frame is an inlined body, or the function itself, that encloses the record which the encoder
+// has reached.
 type frame struct {
 	symbol profile.SymbolRef
 	site   uint64 // ID of the location where it is inlined in the enclosing body, 0 if not yet added
@@ -322,7 +324,7 @@ func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.leave(1)
 }
 
-// leave closes the innermost bodies, until only the given number of outermost bodies is open.
+// leave closes inlined bodies, the innermost first, until only the given number of bodies is open.
 func (e *bodyEncoder) leave(but int) {
 	if e.deeper > 0 {
 		e.count(line{symbol: foldedSymbol}, e.deeper)
@@ -331,7 +333,8 @@ func (e *bodyEncoder) leave(but int) {
 	e.stack = e.stack[:but]
 }
 
-// count writes a sample for a line of the innermost open body.
+// count writes a pprof sample for a count in the innermost open body. leaf is the line of the
+// count, and the stack has the call lines of all open bodies.
 func (e *bodyEncoder) count(leaf line, count uint64) {
 	e.ids = binary.AppendUvarint(e.ids[:0], e.location(leaf))
 	for i := len(e.stack) - 1; i > 0; i-- {
@@ -345,7 +348,8 @@ func (e *bodyEncoder) count(leaf line, count uint64) {
 	e.add()
 }
 
-// location returns the ID of a line's location, and adds it if it is missing.
+// location returns the ID of the pprof location for a source line of a symbol. It writes the
+// location if that was not done before.
 func (e *bodyEncoder) location(l line) uint64 {
 	id, ok := e.lines[l]
 	if !ok {
@@ -356,7 +360,8 @@ func (e *bodyEncoder) location(l line) uint64 {
 	return id
 }
 
-// functionOf returns the ID of a symbol's function, and adds it if it is missing.
+// functionOf returns the ID of the pprof function for a symbol of the profile. It writes the
+// function if that was not done before.
 func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 	id, ok := e.functions[s]
 	if !ok {
@@ -438,8 +443,8 @@ func (e *stackEncoder) write(s Stack) error {
 	return e.err
 }
 
-// location returns the ID of the location with the lines of [encoder.addLine], and adds it if it is
-// missing.
+// location returns the ID of a pprof location with the lines that [encoder.addLine] has collected,
+// several of them if calls are inlined. It writes the location if there is none with these lines.
 func (e *stackEncoder) location() uint64 {
 	id, ok := e.locations[string(e.located)]
 	if !ok {

@@ -54,8 +54,8 @@ func Share(total uint64, cutoff uint32) uint64 {
 	return share
 }
 
-// Lost reports whether a file without functions has lost them, because its summary has totals. A
-// function that a total counts has samples or a head count.
+// Lost reports whether a file that has no functions must have lost them: its summary has totals
+// above 0, and only functions with samples or a head count contribute to these.
 func Lost(s *afdo.Summary) bool {
 	return s != nil && (s.TotalCount > 0 || s.NumCounts > 0 || s.MaxFunctionCount > 0)
 }
@@ -63,10 +63,10 @@ func Lost(s *afdo.Summary) bool {
 // LostDetail is the text of the error about a file that has lost its functions, see [Lost].
 const LostDetail = "samples are counted, but the file has no function"
 
-// OfSlice returns the summary for a slice, given the summary s of the whole profile and the number
-// of functions in the slice. It is s, so that compilers have the same thresholds as with the whole
-// profile. For a slice without functions, the totals of s are left out, because Lost would take the
-// slice for a damaged file.
+// OfSlice returns the summary for a slice, a part of a profile. s is the summary of the whole
+// profile, and functions is the number of functions in the slice. The result is s, so that
+// compilers have the same thresholds as with the whole profile. For a slice without functions, the
+// totals are 0, because [Lost] would otherwise take the slice for a damaged file.
 func OfSlice(s *afdo.Summary, functions int) *afdo.Summary {
 	if s == nil || functions > 0 {
 		return s

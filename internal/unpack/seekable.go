@@ -192,8 +192,8 @@ func (s *Seekable) unpack(i int, packed []byte) (_ []byte, err error) {
 	return plain.Bytes(), nil
 }
 
-// keep keeps an unpacked frame in memory. If the frames in memory become too large, it drops all
-// others.
+// keep stores an unpacked frame in memory, for later reads. If the stored frames would become too
+// large, it first drops all others.
 func (s *Seekable) keep(i int, frame []byte) {
 	if s.bytes += len(frame); s.bytes > maxUnpacked {
 		clear(s.kept)

@@ -46,12 +46,12 @@ func New(src io.Reader) (*Stream, error) {
 	return s, nil
 }
 
-// Known returns a Stream for a file that is not compressed. head are its first bytes, which src
-// yields again. Known reads nothing.
+// Known returns a Stream for a file that the caller knows not to be compressed. head are the first
+// bytes of the file, which src yields once more. Known itself reads nothing.
 func Known(head []byte, src io.Reader) *Stream { return &Stream{Head: head, src: src} }
 
-// More reads until Head is twice as long, and reports whether Head has grown. It must be called
-// before Read.
+// More reads more of the file into Head, the first bytes that callers look at, until Head is twice
+// as long. It reports whether Head has grown. It must be called before Read.
 func (s *Stream) More() (bool, error) {
 	before := len(s.Head)
 	err := s.readHead(2 * before)

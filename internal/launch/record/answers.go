@@ -15,8 +15,8 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/trace"
 )
 
-// A looker finds out the present states of the paths that a command has looked up, and adds them to
-// the command's record.
+// A looker finds out the present states of the paths that a command has looked up, such as files
+// and missing files, and adds them to the record of the command.
 type looker struct {
 	*Record
 	cache  *store.Store
@@ -70,8 +70,9 @@ func isOfSystem(path string) bool {
 	})
 }
 
-// file returns the state of a file that the command has opened. If the file has changed since the
-// command began, it sets l.sure to false.
+// file returns the state of a file that the command has opened, with a hash of its content. If the
+// file has changed since the command began, file sets l.sure to false, and the record must not be
+// cached.
 func (l *looker) file(name string) File {
 	f, changed := LookAt(l.dir, name)
 	hashed := f.hash(l.cache, l.dir, l.buf) // in any case, since other entries of the cache have a key of contents
@@ -104,9 +105,10 @@ func (l *looker) lookup(path string, use trace.Use) {
 	}
 }
 
-// tieCopies changes the record so that it holds only for the present states of those files that
-// have the same content as another file. A compiler may regard two such files as one, after #pragma
-// once or #import. That depends on their times (GCC) or inodes (clang).
+// tieCopies finds recorded files that have the same content as another recorded file. It changes
+// the record so that it is only valid as long as the times and inodes of these files are unchanged,
+// and not only their contents. A compiler may regard two such files as one, after #pragma once or
+// #import. Whether it does depends on their times (GCC) or inodes (clang).
 func (l *looker) tieCopies() {
 	copies := make(map[uint64][]*File)
 	for _, files := range [][]File{l.Inputs, l.Others} {
@@ -144,9 +146,10 @@ func status(path string) (info fs.FileInfo, mode uint64, err error) {
 	return info, uint64(info.Mode() | link), nil
 }
 
-// number returns the index in the record of the first folder that is the same directory as the one
-// of info, for example by a symbolic link. If there is none, it returns own, the index that this
-// folder will have.
+// number returns an index by which two recorded folders can be recognised as the same directory,
+// for example because one path leads there by a symbolic link. It is the index of the first
+// recorded folder with the device and inode of info. If there is none, number returns own, the
+// index that the folder of info itself will have.
 func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	id := identity(info)
 	if id == nil {
@@ -191,7 +194,8 @@ func hashOfNames(folder string) uint64 {
 // many.
 const maxLinks = 40
 
-// links records the symbolic links in a path, and those in the paths to which these links lead.
+// links records the symbolic links in a path: for each folder of the path that is a link, the path
+// to which it leads. It also records the links in these paths.
 func (l *looker) links(path string) {
 	for end := 1; end <= len(path); end++ {
 		if end < len(path) && !os.IsPathSeparator(path[end]) {

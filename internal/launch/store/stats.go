@@ -65,9 +65,10 @@ type FileOutcome struct {
 	Reason  command.Reason // of the outcome AsItIs
 }
 
-// worthTelling reports whether the statistics should name the source of a command with this
-// outcome: it got the whole profile or no samples, failed, or has an unsuitable compiler.
-func (c *Count) worthTelling() bool {
+// isNotable reports whether the statistics should name the source file of a compile with this
+// outcome. They should if the compile got the whole profile or no samples, if it failed, or if its
+// compiler cannot use the profile.
+func (c *Count) isNotable() bool {
 	switch c.Outcome {
 	case Whole, Nothing, Failed:
 		return true
@@ -199,7 +200,7 @@ type tally struct {
 func (t *tally) add(c Count) {
 	if c.File != "" && c.Outcome != UpToDate { // that is what it was the last time
 		delete(t.files, c.File)
-		if c.worthTelling() {
+		if c.isNotable() {
 			t.files[c.File] = FileOutcome{c.File, c.Outcome, c.Reason}
 		}
 	}

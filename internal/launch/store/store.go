@@ -321,7 +321,8 @@ func (c *Store) TrimNowAndThen() {
 	}
 }
 
-// TrimDue reports whether the limits have not been enforced within the last hour.
+// TrimDue reports whether the cache has to be trimmed, because the last check of its limits was
+// more than an hour ago.
 func (c *Store) TrimDue() bool {
 	info, err := os.Stat(c.trimMark())
 	return err != nil || time.Since(info.ModTime()) >= usedWithin
@@ -335,8 +336,8 @@ func (c *Store) trimMark() string { return filepath.Join(c.dir, "trimmed") }
 // a message counts as one of another build and is printed again.
 const sameBuild = 5 * time.Minute
 
-// Due reports whether [Store.Once] would return true for a message. It does not record that the
-// message was printed.
+// Due reports whether a message should be printed, because no process has printed it in this build.
+// Unlike [Store.Once], it does not record that the message is printed.
 func (c *Store) Due(what string) bool {
 	if c == nil {
 		return true
