@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Directory is the decoded file names section.
+// A Directory is the decoded file names section of a file: the list of its units.
 type Directory struct {
 	file    *File
 	section Section
@@ -76,13 +76,13 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 	return d, nil
 }
 
-// Data returns the bytes of the section, which must not be changed.
+// Data returns the bytes of the file names section, which must not be changed.
 func (d *Directory) Data() []byte { return d.data }
 
 // Len returns the number of units.
 func (d *Directory) Len() int { return len(d.entries) }
 
-// Unit returns the unit at a position in the section.
+// Unit returns the unit that has the given position in the file names section.
 func (d *Directory) Unit(rank int) Unit {
 	e := &d.entries[rank]
 	return d.file.newUnit(&d.section, rank, e, d.path(e))
@@ -102,7 +102,7 @@ func (d *Directory) orderByID() error {
 	return nil
 }
 
-// overlap returns the error for symbol IDs that also belong to another unit.
+// overlap returns the error for a unit whose symbol IDs also belong to another unit.
 func (d *Directory) overlap(e *unitEntry) error {
 	return d.section.FaultAt(e.name, fault.ErrSymbol, "symbol IDs from %d to %d of unit %.200q overlap those of another unit", e.Start, e.End, d.path(e))
 }
@@ -140,7 +140,8 @@ func (d *Directory) numRanked() int {
 	return len(d.entries)
 }
 
-// ranked returns the index of the i-th unit by symbol ID.
+// ranked returns the position, in the file names section, of the unit that is the i-th in the order
+// of symbol IDs.
 func (d *Directory) ranked(i int) int {
 	if d.order != nil {
 		return int(d.order[i])
@@ -193,8 +194,9 @@ func (d *Directory) matching(fits func(path []byte) bool) (found []Unit) {
 	return found
 }
 
-// hashTable returns an open-addressing hash table of unit indexes plus one, by the hash of their
-// paths. It returns nil for the first few lookups, and for a malformed file with duplicate paths.
+// hashTable returns an open-addressing hash table that finds units by path. A slot contains the
+// index of a unit plus one. hashTable returns nil for the first few lookups, for which a table does
+// not pay, and for a malformed file with duplicate paths.
 func (d *Directory) hashTable() []uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -222,7 +224,8 @@ func (d *Directory) newTable() []uint32 {
 	return table
 }
 
-// probe returns the unit with the given path in the hash table.
+// probe looks up a path in the hash table of paths, and returns the unit that has the path, or
+// nothing.
 func (d *Directory) probe(table []uint32, path string) []Unit {
 	slot := maphash.String(hashSeed, path) % uint64(len(table))
 	for ; table[slot] != 0; slot = (slot + 1) % uint64(len(table)) {
@@ -233,8 +236,9 @@ func (d *Directory) probe(table []uint32, path string) []Unit {
 	return nil
 }
 
-// tableIndexes returns the sorted indexes of the string tables and symbol names of all units, and
-// of the summary and the file names.
+// tableIndexes returns, in ascending order, the section indexes of the string tables and symbol
+// names of all units, of the summary, and of the file names. The samples of a unit end before the
+// next of these sections.
 func (d *Directory) tableIndexes(t *sectionTable) []uint32 {
 	d.begin.Do(func() {
 		for i := range d.entries {
@@ -255,7 +259,7 @@ type unitEntry struct {
 	wire.Unit
 }
 
-// entry decodes and checks an entry.
+// entry decodes the entry of a unit in the file names section, and checks its path.
 func (f *Fields) entry(e *unitEntry) {
 	name := f.unitFields(e)
 	if f.Err == nil {
@@ -263,7 +267,8 @@ func (f *Fields) entry(e *unitEntry) {
 	}
 }
 
-// unitFields decodes an entry. It returns the path, including the NUL.
+// unitFields decodes the entry of a unit in the file names section. It returns the path of the unit
+// with its final NUL.
 func (f *Fields) unitFields(e *unitEntry) (name []byte) {
 	e.name, name = f.Unit(&e.Unit)
 	e.nameLen = uint32(max(len(name), 1) - 1)

@@ -63,7 +63,7 @@ func (v *File) index() (*Index, error) {
 	return nil, nil
 }
 
-// openIndex opens the index once.
+// openIndex opens the index of the file in the first call. Later calls return the same result.
 func (v *File) openIndex() (*Index, error) {
 	if x := v.idx.Load(); x != nil {
 		return x, nil
@@ -81,7 +81,8 @@ func (v *File) openIndex() (*Index, error) {
 	return x, nil
 }
 
-// findIndex opens the last section if it is an index. The error is one of reading.
+// findIndex looks at the last section of the file, and opens it if it is an index. The error is one
+// of reading the file.
 func (v *File) findIndex() (*Index, error) {
 	t := v.table.Load()
 	last := t.len() - 1
@@ -99,7 +100,8 @@ func (v *File) findIndex() (*Index, error) {
 	return v.indexAt(last, place, first.off)
 }
 
-// indexAt opens the last section if it is an index. first is the offset of the first section.
+// indexAt opens the section with the extent e if that is an index. It is the last section of the
+// file. first is the offset of the first section.
 func (v *File) indexAt(section int, e extent, first int64) (*Index, error) {
 	x := &Index{file: v, unusable: errNoIndex}
 	if e.size <= int64(indexfmt.HeadSize) {
@@ -141,8 +143,8 @@ func (s sectionSource) Slow() bool { return s.src.remote() }
 // to a server.
 func (x *Index) Remote() bool { return x.file.src.remote() }
 
-// Fault adds the position in the file to an error of the index format. It returns other errors
-// unchanged.
+// Fault converts an error of package indexfmt, whose position counts in the index, to one with the
+// position in the file. It returns other errors unchanged.
 func (x *Index) Fault(err error) error {
 	if e, ok := err.(*indexfmt.Error); ok {
 		return x.Section.Fault(&e.Fault)
@@ -192,8 +194,9 @@ func (v *File) verify(section int, e extent, data []byte) error {
 	return nil
 }
 
-// checksum returns the checksum of a section according to the index. The index has two of the
-// summary and of the file names; only a caller that trusts the index gets the one that is closer.
+// checksum returns the checksum that the index has for a section. For the summary and the file
+// names the index has a second copy of the checksum, which is closer to other data that are read. A
+// caller that trusts the index gets this copy.
 func (v *File) checksum(x *Index, section int) (uint32, error) {
 	if f := v.table.Load().fixedAt(section); f != nil && v.opts.TrustIndex {
 		if summary, fileNames, ok := x.FixedChecksums(); ok {
@@ -216,8 +219,9 @@ func (x *Index) setChecked(section int) {
 // and of the units' entries, and the positions and checksums of each unit's sections. The original
 // tables are read only if something is wrong.
 
-// openByEnd tries to open the file by the end of its index. If it returns false, for whatever
-// reason, the file has to be opened by its beginning.
+// openByEnd tries to open the file without its beginning: the end of its index has a copy of the
+// header. That saves a request to a server. If openByEnd returns false, for whatever reason, the
+// file has to be opened by its beginning.
 func (v *File) openByEnd() bool {
 	if !v.src.remote() || !v.opts.TrustIndex || v.opts.SkipChecksums {
 		return false
@@ -256,7 +260,8 @@ func (v *File) openByEnd() bool {
 	return true
 }
 
-// indexTail reads the last bytes of a file. It returns false if they are not those of an index.
+// indexTail reads the last bytes of the file, which show whether it ends with an index. It returns
+// false if it does not.
 func (s *source) indexTail() (tail indexfmt.Tail, ok bool) {
 	if s.size < int64(indexfmt.TailSize) {
 		return tail, false
@@ -316,15 +321,18 @@ func (v *File) Trusted() (*Index, error) {
 // TrustsIndex reports whether the caller asked to trust the index.
 func (v *File) TrustsIndex() bool { return v.opts.TrustIndex }
 
-// Misleads reports whether an error of the given class in a section was caused by the index, so
-// that a lookup has to continue without it. A checksum mismatch in the index is an error of the
-// lookup, unless the caller skips checksums.
+// Misleads reports whether an error in a section was caused by a wrong index, so that a lookup has
+// to be repeated without the index. section and class are the section and the class of the error. A
+// checksum mismatch in the index does not count: it is an error of the lookup, unless the caller
+// skips checksums.
 func (x *Index) Misleads(section int, class error) bool {
 	return section == x.Section.Index && (class != fault.ErrChecksum || x.file.opts.SkipChecksums)
 }
 
-// fromIndex returns the units among the candidates of the index that fit. answered is false if the
-// index should not be used or is incorrect; then the file names section has to be used.
+// fromIndex looks up units by the index. candidates returns the positions of units that may be the
+// wanted ones, according to the index, and fits reports whether a unit is one. fromIndex returns
+// the units that fit. answered is false if the index should not be used or is wrong. The caller
+// then has to search the file names section.
 func (v *File) fromIndex(candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) (units []Unit, answered bool, err error) {
 	if v.Closed() {
 		return nil, true, fault.ErrClosed
@@ -355,8 +363,8 @@ func (x *Index) spendLookup(remote bool) bool {
 	return remote && x.Has(indexfmt.Runs) || x.lookups.Add(1) <= unitsInIndex
 }
 
-// misledBy reports whether err means that a lookup has to continue without the index. If so, later
-// lookups do not use it either.
+// misledBy reports whether the error of a lookup was caused by a wrong index, so that the lookup
+// has to be repeated without it. If so, later lookups do not use the index either.
 func (x *Index) misledBy(err error) bool {
 	e, ok := err.(*fault.FormatError)
 	if !ok || !x.Misleads(e.Section, e.Err) {
@@ -366,7 +374,9 @@ func (x *Index) misledBy(err error) bool {
 	return true
 }
 
-// indexedUnits returns the units among the candidates of the index that fit.
+// indexedUnits reads the units that a lookup in the index has found, the candidates, and returns
+// those for which fits is true. Candidates may be wrong ones, because the index finds units by
+// hashes of their paths.
 func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32, error), fits func(*Unit) bool) ([]Unit, error) {
 	ranks, err := candidates(x.Index)
 	if err != nil {
@@ -391,7 +401,8 @@ func (v *File) indexedUnits(x *Index, candidates func(*indexfmt.Index) ([]uint32
 	return units, nil
 }
 
-// unitAt reads a single entry of the file names section.
+// unitAt reads the entry of one unit, without reading the rest of the file names section. rank is
+// the position of the entry in that section, and x has the offset of the entry.
 func (v *File) unitAt(x *Index, rank int) (Unit, error) {
 	if t := v.table.Load(); v.src.remote() && t.sparse != nil && x.Has(indexfmt.Runs) {
 		return v.unitOfRun(x, t, rank)

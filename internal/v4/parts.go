@@ -25,7 +25,8 @@ func (u *Unit) SomeNames(ids []uint32, limit int) (rows []wire.Row, names map[ui
 	return p.rows, p.names, true
 }
 
-// A nameParts reads those parts of a unit's names that contain wanted symbols.
+// A nameParts reads the names of a few symbols of a unit. The index divides the names of a large
+// unit into parts with a checksum each, and nameParts reads only the parts with wanted symbols.
 type nameParts struct {
 	*indexfmt.PartedNames
 	u                *Unit
@@ -38,7 +39,8 @@ type nameParts struct {
 	names map[uint32]string // by string index
 }
 
-// open finds the unit's string table and symbol names in the file.
+// open finds the positions of the unit's string table and symbol names in the file. It returns
+// false if they cannot be read in parts.
 func (p *nameParts) open() bool {
 	v := p.u.file
 	n := uint64(v.NumSections())
@@ -53,8 +55,8 @@ func (p *nameParts) open() bool {
 	return err == nil
 }
 
-// read returns a part of a section, which must have the given checksum. The bytes are valid until
-// the next call.
+// read returns a range of the bytes of a section. It returns false if the bytes do not have the
+// checksum sum. The bytes are valid until the next call.
 func (p *nameParts) read(e extent, r indexfmt.Range, sum uint32) ([]byte, bool) {
 	if r.Off+r.Size > e.size-1 {
 		return nil, false
@@ -88,7 +90,7 @@ func (p *nameParts) rowsOf(ids []uint32) bool {
 	return whole && ok && len(ids) == 0
 }
 
-// namesOf reads the names of the symbols in p.rows.
+// namesOf reads the names of those symbols whose rows [nameParts.rowsOf] has read.
 func (p *nameParts) namesOf() bool {
 	wanted := wire.NewBitSet(p.Count)
 	byPart := make(map[int]int) // number of names by part

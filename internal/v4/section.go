@@ -55,7 +55,8 @@ type Fields struct {
 	wire.Fields
 }
 
-// fieldsAt returns a decoder for the section with the given bytes, starting at pos.
+// fieldsAt returns a decoder of the section's fields, from position pos on. data are the bytes of
+// the section.
 func (s Section) fieldsAt(data []byte, pos int) Fields {
 	return Fields{s, wire.Fields{Data: data, Pos: pos, Compact: s.Compact}}
 }
@@ -131,9 +132,9 @@ func (v *File) OpenFixed(t byte) (Fields, error) {
 	return openOrScan(v, func() (Fields, error) { return v.openPlace(v.table.Load().fixedSection(t).index, t) })
 }
 
-// openOrScan opens sections. If a checksum does not match and the section table has not been
-// checked as a whole, it checks the table and opens the sections again. If the table is malformed,
-// it returns that error.
+// openOrScan calls open to read sections. If a checksum does not match, the cause may be a wrong
+// position from the index. In that case openOrScan reads and checks the whole section table, and
+// then calls open again. If the table is malformed, it returns the error about the table.
 func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
 	t := v.table.Load()
 	opened, err := open()
@@ -146,7 +147,9 @@ func openOrScan[T any](v *File, open func() (T, error)) (T, error) {
 	return open()
 }
 
-// openPlace opens the section at the position that the table has for an index.
+// openPlace reads a section, given its index, and returns a decoder of its fields. The section must
+// have the type want. The section table, which has the section's position, need not have been
+// checked as a whole.
 func (v *File) openPlace(index int, want byte) (Fields, error) {
 	e, err := v.extent(index)
 	if err != nil {
@@ -180,11 +183,12 @@ func (v *File) newFields(index int, e extent, data []byte, want byte) (Fields, e
 	return f, nil
 }
 
-// openAll reads the sections in refs, in this order; the fields at pos of section from contain the
-// references. Sections that are adjacent in the file are read together, and a section that is
-// referenced several times in a row is read once. If buf is not nil, the first group of adjacent
-// sections may use the memory of *buf. If the sections have more than most bytes together, openAll
-// reads nothing and returns nil.
+// openAll reads several sections and returns a decoder for each, in the order of refs. refs has the
+// index of each section and the type that it must have. The indexes come from fields of the section
+// from, at position pos, which errors name. Sections that are adjacent in the file are read
+// together. A section that is referenced several times in a row is read once. If buf is not nil,
+// the first group of adjacent sections may use the memory of *buf. If the sections have more than
+// most bytes together, openAll reads nothing and returns nil.
 func (v *File) openAll(buf *[]byte, from Section, pos int, refs []Ref, most int64) ([]Fields, error) {
 	return openOrScan(v, func() ([]Fields, error) { return v.openPlaces(buf, from, pos, refs, most) })
 }
@@ -227,12 +231,14 @@ func (v *File) openPlaces(buf *[]byte, from Section, pos int, refs []Ref, most i
 	return out, nil
 }
 
-// badIndex returns the error for a reference to a section that does not exist.
+// badIndex returns the error for a field that refers to a section which does not exist. The field
+// is at position pos of the section from.
 func (v *File) badIndex(from Section, pos int, ref Ref) error {
 	return from.FaultAt(pos, fault.ErrSection, "section index %d for a %s, the file has %d sections", ref.Index, wire.SectionTypeName(ref.Want), v.NumSections())
 }
 
-// adjacent returns the number of extents, from the first on, that are adjacent in the file.
+// adjacent returns how many of the extents, from the first on, are adjacent in the file, so that
+// one read gets them all.
 func adjacent(places []extent) int {
 	n := 1
 	for n < len(places) && places[n].off == places[n-1].off+places[n-1].size {

@@ -27,7 +27,7 @@ type source struct {
 	closed  atomic.Bool
 }
 
-// view returns n bytes at off, which must lie within the file.
+// view returns n bytes of the file from the offset off on. They must lie within the file.
 func (s *source) view(off int64, n int) ([]byte, error) { return s.viewBy(byState, nil, off, n) }
 
 // viewBy is like view, with a choice of how a change of a mapped file is noticed. If buf is not
@@ -74,7 +74,8 @@ func (s *source) readInto(v verification, p []byte, off int64) error {
 	return readError(off, len(p), s.mapped.read(p, off, v))
 }
 
-// opened ends the opening of a file. It returns an error if the file changed in the meantime.
+// opened is called when a file has been opened. It returns an error if the file has changed since
+// the opening began.
 func (s *source) opened() error {
 	s.opening = false
 	if s.mapped == nil {
@@ -122,20 +123,21 @@ const (
 	maxWindowBytes = 16 << 20
 )
 
-// window is a part of the file that was read ahead.
+// A window is a range of a remote file that was read ahead and is kept in memory.
 type window struct {
 	off  int64
 	data []byte
 }
 
-// windows holds the parts of a file that were read ahead most recently.
+// A windows holds the ranges of a remote file that were read ahead most recently.
 type windows struct {
 	mu    sync.Mutex
 	all   []window // the latest one last
 	bytes int      // total size
 }
 
-// find returns n bytes at off if they have been read ahead, and otherwise nil.
+// find returns n bytes of the file from the offset off on, if a window has all of them, and
+// otherwise nil.
 func (w *windows) find(off, n int64) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +162,8 @@ func (w *windows) add(latest window) {
 	}
 }
 
-// remote reports whether reading ahead is worthwhile.
+// remote reports whether each read may be a request to a server, so that it is worthwhile to read
+// ahead.
 func (s *source) remote() bool { return s.at != nil }
 
 // ahead reads n bytes at off, limited to the end of the file, if the file is remote and they have
@@ -179,7 +182,7 @@ func (s *source) ahead(off, n int64) {
 	}
 }
 
-// tail returns the size of the end of the file that is read ahead.
+// tail returns how many bytes at the end of the file are read ahead when a remote file is opened.
 func (s *source) tail() int64 { return min(max(s.size/tailShare, minTail), maxTail, s.size) }
 
 // tailAhead reads the end of the file, which contains the file names or an index.
@@ -196,8 +199,9 @@ func (s *source) aheadOfOpening() {
 	s.ahead(0, head)
 }
 
-// pagesAhead reads bytes around a range of the section that begins at offset section, unless they
-// have been read ahead.
+// pagesAhead reads n bytes of a section ahead, and some bytes around them, unless they have been
+// read ahead. section is the offset of the section in the file, and off that of the bytes in the
+// section.
 func (s *source) pagesAhead(section, off, n int64) {
 	if s.remote() && s.windows.find(section+off, n) == nil {
 		from := max(off-pagesChunk/4, 0)
@@ -239,8 +243,9 @@ const (
 	maxAtOnce = 8        // maximum number of concurrent reads
 )
 
-// coalesce joins ranges of the file to larger ranges, called runs, and sorts these by offset. There
-// are at most most runs, or more if runs would exceed maxJoined.
+// coalesce joins ranges of the file that are close to each other into runs, so that fewer requests
+// are needed. It returns the runs ordered by offset. There are at most most runs, or more if runs
+// would be longer than maxJoined.
 func coalesce(parts []extent, most int) (runs []extent) {
 	slices.SortFunc(parts, func(a, b extent) int { return cmp.Compare(a.off, b.off) })
 	limit := gapLimit(parts, most)
@@ -316,8 +321,9 @@ func (v *File) InBatches(units []Unit, known func(*Unit) bool) iter.Seq[int] {
 	}
 }
 
-// batches divides units into batches. For a remote file it orders them by the position of their
-// names. Units whose position is unknown, or that need not be read, come first.
+// batches divides units into groups whose names are read ahead together. For a remote file it
+// orders the units by the position of their names. Units whose names need not be read, or are at an
+// unknown position, come first. known reports whether the names of a unit are known.
 func (v *File) batches(units []Unit, known func(*Unit) bool) []batch {
 	order := make([]int, len(units))
 	for i := range order {
@@ -380,7 +386,8 @@ func (v *File) UnitsAhead(wanted int) {
 	_, _ = x.Checksum(summary) // and keep the page in memory
 }
 
-// recordsAhead reads ahead the index's records of several units, if the file is remote.
+// recordsAhead reads ahead what the index has about several units, if the file is remote. ranks are
+// the positions of the units in the file names section.
 func (v *File) recordsAhead(x *Index, ranks []uint32) {
 	if !v.src.remote() || len(ranks) < 2 || !x.Has(indexfmt.Runs) {
 		return

@@ -13,15 +13,16 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// extent is the position of a section in the file.
+// An extent is the position of a section in the file: its offset and its size.
 type extent struct{ off, size int64 }
 
 // checkpointEvery is the maximum number of entries of a compact section table that are skipped to
 // read one. With 32, checkpoints cost 1/8 byte per entry.
 const checkpointEvery = indexfmt.GroupSize
 
-// sectionTable finds sections by index. A table in file order, which every sequential writer
-// creates, is used in its encoded form. Any other table is decoded and sorted.
+// A sectionTable finds the position of a section by the section's index. A table whose sections are
+// in the order of the file, which every sequential writer creates, is used in its encoded form. Any
+// other table is decoded and sorted.
 type sectionTable struct {
 	Fields                    // the encoded entries, or only the first one if the table is not in memory
 	size        int64         // size of the file
@@ -36,10 +37,12 @@ type sectionTable struct {
 	head   []byte       // the expected first bytes of the file, if they have not been read
 }
 
-// vouched reports whether the table is known only from the index.
+// vouched reports whether the table has not been checked itself, but is trusted because of the
+// index and its checksums.
 func (t *sectionTable) vouched() bool { return t.sparse != nil && t.sparse.index != nil }
 
-// fixedEntry is one of the two sections whose positions are in the header.
+// A fixedEntry is the position of the summary or of the file names. The header of the file has
+// these two positions, and the table those of all other sections.
 type fixedEntry struct {
 	extent
 	t     byte
@@ -47,7 +50,7 @@ type fixedEntry struct {
 	group int // for a table in file order: number of groups of entries before the section
 }
 
-// len returns the number of sections, including the fixed ones.
+// len returns the number of sections, including the summary and the file names.
 func (t *sectionTable) len() int { return t.count + len(t.fixed) }
 
 // fixedSection returns the entry of the summary or the file names section.
@@ -67,7 +70,8 @@ func (t *sectionTable) extent(index int) extent {
 	return t.encoded(t.rank(index))
 }
 
-// fixedAt returns the fixed section with the given index, or nil.
+// fixedAt returns the fixedEntry with the given section index, or nil if neither the summary nor
+// the file names has this index.
 func (t *sectionTable) fixedAt(index int) *fixedEntry {
 	for i := range t.fixed {
 		if t.fixed[i].index == index {
@@ -88,7 +92,8 @@ func (t *sectionTable) rank(index int) int {
 	return rank
 }
 
-// entry returns the i-th entry by offset.
+// entry returns the position of a section, given its number i among all sections in the order of
+// their offsets. The numbers do not count the summary and the file names.
 func (t *sectionTable) entry(i int) (extent, error) {
 	if t.sparse == nil {
 		return t.encoded(i), nil
@@ -100,7 +105,8 @@ func (t *sectionTable) entry(i int) (extent, error) {
 	return entries[i%checkpointEvery], nil
 }
 
-// encoded is like entry for a table in memory. The table has been checked, so it cannot fail.
+// encoded does the work of [sectionTable.entry] for a table in memory. The table has been checked,
+// so it cannot fail.
 func (t *sectionTable) encoded(i int) extent {
 	if t.sorted != nil {
 		return t.sorted[i]
@@ -128,8 +134,8 @@ func (t *sectionTable) scan() error {
 	return t.place()
 }
 
-// place checks that all sections lie after header and table, and finds the positions of the fixed
-// sections among the others.
+// place checks that all sections are after the header and the table. It also finds out which
+// sections the summary and the file names are between.
 func (t *sectionTable) place() error {
 	if t.count > 0 {
 		first, err := t.entry(0)
@@ -143,11 +149,13 @@ func (t *sectionTable) place() error {
 	return t.placeFixed()
 }
 
-// groups returns the number of groups of entries.
+// groups returns the number of groups of entries. The position of each group is stored, so that an
+// entry is found without decoding all entries before it.
 func (t *sectionTable) groups() int { return (t.count + checkpointEvery - 1) / checkpointEvery }
 
-// scanAny scans a table that need not be in file order. It also finds the error of a table that
-// should be.
+// scanAny reads and checks a table whose sections need not be in the order of the file. If the
+// table has an error, scanAny finds it, even if [sectionTable.inOrder] has only found that there is
+// one.
 func (t *sectionTable) scanAny() error {
 	for range t.count {
 		pos := t.Pos
@@ -163,8 +171,9 @@ func (t *sectionTable) scanAny() error {
 	return t.sort()
 }
 
-// checkBounds checks that a section, whose entry is at pos, is not empty and lies within the file.
-// typ is the type of a fixed section and 0 for others.
+// checkBounds returns an error if a section is empty or not within the file. p is the section's
+// position. pos is where the table has it. typ is the type of the section if that is the summary or
+// the file names, and otherwise 0.
 func (t *sectionTable) checkBounds(pos int, typ byte, p wire.Place) error {
 	if size := uint64(t.size); p.Size > 0 && p.Size <= size && p.Offset <= size-p.Size {
 		return nil
@@ -202,7 +211,8 @@ func (t *sectionTable) newExtent(p wire.Place) extent {
 	return extent{int64(p.Offset), int64(p.Size)}
 }
 
-// apart checks that section b begins after the end of section a. b must not begin before a.
+// apart returns an error if section b begins before section a ends. The begin of b must not be
+// before that of a.
 func (t *sectionTable) apart(a, b extent) error {
 	switch {
 	case a.off+a.size <= b.off:
@@ -220,8 +230,9 @@ func (t *sectionTable) sortFixed() {
 	}
 }
 
-// placeFixed finds the positions of the fixed sections among the entries. It checks that they do
-// not overlap the header, other sections, or each other.
+// placeFixed finds out how many sections come before the summary and before the file names, and so
+// the indexes of these two. It returns an error if one of the two overlaps the header, another
+// section, or the other one.
 func (t *sectionTable) placeFixed() error {
 	t.sortFixed()
 	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
@@ -240,8 +251,8 @@ func (t *sectionTable) placeFixed() error {
 	return nil
 }
 
-// placeBetween returns the number of entries before a fixed section. It checks that the section
-// does not overlap them or the entries after it.
+// placeBetween returns how many sections of the table come before the section f, the summary or the
+// file names. It returns an error if f overlaps one of them, or the section after f.
 func (t *sectionTable) placeBetween(f *fixedEntry) (rank int, err error) {
 	end := t.count
 	if t.sorted == nil { // groups before f.group end before the section
@@ -274,8 +285,9 @@ func (t *sectionTable) setFixed(summary, names int) {
 	}
 }
 
-// fixedFit reports whether the offsets of the summary and the file names are in the order of their
-// indexes, and both come before the last section.
+// fixedFit reports whether the section indexes of the summary and the file names, which come from
+// the index, are possible: they are in the order of the offsets, and both come before the last
+// section.
 func (t *sectionTable) fixedFit() bool {
 	return t.fixed[0].index < t.fixed[1].index && t.fixed[1].index < t.len()-1 && t.count > 0
 }
@@ -291,9 +303,10 @@ func (t *sectionTable) firstOffset() int64 {
 // Every sequential writer creates a section table in file order. The functions below check such a
 // table in a fast pass that decodes as little of each entry as possible.
 
-// inOrder scans a valid table in file order that ends at or before end. chunk returns bytes of the
-// table from an offset on: either all up to end, or more than a group of entries can have. If
-// inOrder returns false, scanAny finds out why.
+// inOrder reads and checks a table whose sections are in the order of the file, and stores the
+// position of each group of entries. ordered is false if the table is invalid or in another order.
+// Then scanAny finds out why. The table ends at or before end. chunk returns bytes of the table
+// from an offset on: either all bytes up to end, or more than a group of entries can have.
 func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ordered bool, err error) {
 	s := orderScan{compact: t.Section.Compact, limit: uint64(t.size)}
 	t.fixed[0].group, t.fixed[1].group = 0, 0
@@ -324,8 +337,8 @@ func (t *sectionTable) inOrder(end int, chunk func(at int) ([]byte, error)) (ord
 	return true, nil
 }
 
-// passFixed records whether the summary and the file names come after the sections of a group of
-// entries. The last of these sections ends at offset end.
+// passFixed notes which of the summary and the file names come after the sections of a group of
+// entries. end is where the last of these sections ends.
 func (t *sectionTable) passFixed(group int, end int64) {
 	for i := range t.fixed {
 		if end <= t.fixed[i].off {
@@ -334,7 +347,8 @@ func (t *sectionTable) passFixed(group int, end int64) {
 	}
 }
 
-// orderScan is the state of a scan of a table in file order.
+// An orderScan is the state of [sectionTable.inOrder]: how far it has read the table, and where the
+// last section ended.
 type orderScan struct {
 	compact bool
 	data    []byte
@@ -344,7 +358,8 @@ type orderScan struct {
 	like    int    // compact tables only: number of bytes of the previous offset
 }
 
-// entries checks the next n entries.
+// entries checks the next n entries of the table. It returns false if one is invalid or not in the
+// order of the file.
 func (s *orderScan) entries(n int) bool {
 	if !s.compact {
 		return s.wide(n)
@@ -381,7 +396,7 @@ func (s *orderScan) wide(n int) bool {
 	return true
 }
 
-// next checks an entry of varints of any length.
+// next checks one entry of the table, whose offset and size are varints of any length.
 func (s *orderScan) next() bool {
 	off, n := wire.Varint(s.data[s.pos:])
 	if n <= 0 {
@@ -433,8 +448,9 @@ func (s *orderScan) alike(n int) int {
 	return 0
 }
 
-// entryGroups reads groups of entries when needed, for a section table that is in file order and
-// not in memory.
+// An entryGroups reads groups of entries of a section table when they are needed. It is used for a
+// table that is in the order of the file and not in memory, because it is large or because an index
+// replaces reading it.
 type entryGroups struct {
 	src      *source
 	index    *Index                         // the index that certifies the table, nil if the whole table has been checked
@@ -481,7 +497,8 @@ func (g *entryGroups) extent(t *sectionTable, index int) (extent, error) {
 	return entries[rank%checkpointEvery], nil
 }
 
-// group returns the entries of a group. The error is one of reading, or errWholeTable.
+// group returns the positions of the sections in one group of entries of the section table. The
+// error is one of reading, or errWholeTable.
 func (g *entryGroups) group(t *sectionTable, i int) ([]extent, error) {
 	g.mu.Lock()
 	entries, n := g.read[i], len(g.read)
@@ -534,7 +551,8 @@ func (g *entryGroups) readGroup(t *sectionTable, i int) ([]extent, error) {
 	return entries, nil
 }
 
-// bytes returns the start and end of a group of n entries, relative to the first entry.
+// bytes returns where a group of n entries begins and ends in the section table, relative to the
+// first entry.
 func (g *entryGroups) bytes(t *sectionTable, i, n int) (from, to int64, err error) {
 	if !t.Section.Compact {
 		from = 16 * checkpointEvery * int64(i)

@@ -15,7 +15,8 @@ import (
 // memory; its entries are read again when needed. The same applies to a table certified by an
 // index, which is not read at all when the file is opened.
 
-// readTable reads the entries of the section table, or leaves them in the file.
+// readTable reads the section table. It leaves the entries in the file if they can be read from
+// there when needed.
 func (v *File) readTable(t *sectionTable) error {
 	err := v.openSparse(t)
 	if err == nil && t.sparse == nil {
@@ -28,8 +29,8 @@ func (v *File) readTable(t *sectionTable) error {
 	return err
 }
 
-// scanInFile scans a large section table in file order and leaves it in the file. It leaves all
-// other tables to scanTable.
+// scanInFile checks a section table that is large and in the order of the file without storing it
+// in memory. It leaves all other tables to [File.scanTable].
 func (v *File) scanInFile(t *sectionTable) error {
 	end := t.likelyEnd()
 	if v.src.mapped == nil || end <= maxKept || end > min(uint64(t.size), math.MaxUint32, math.MaxInt) {
@@ -69,7 +70,8 @@ func (v *File) scanTable(t *sectionTable) error {
 	return t.scan()
 }
 
-// scanned returns the section table in memory, with every entry checked.
+// scanned returns the section table after every entry has been checked. If the table was only
+// trusted because of the index, scanned reads it now.
 func (v *File) scanned() (*sectionTable, error) {
 	if t := v.table.Load(); t.sparse == nil {
 		return t, nil
@@ -108,8 +110,9 @@ func (v *File) extent(index int) (extent, error) {
 	return t.extent(index), nil
 }
 
-// openSparse leaves the entries of the section table in the file if the last entry leads to an
-// index that certifies them. The error is one of reading.
+// openSparse tries not to read the section table when the file is opened. This is possible if the
+// last section is an index whose checksums replace the checks of the table. The error is one of
+// reading.
 func (v *File) openSparse(t *sectionTable) error {
 	if !v.opts.TrustIndex || v.opts.SkipChecksums || t.count == 0 {
 		return nil
@@ -135,8 +138,8 @@ func (v *File) openSparse(t *sectionTable) error {
 	return nil
 }
 
-// lastEntry reads the last entry of a table in file order. For any other table the result is
-// arbitrary.
+// lastEntry reads the position of the last section from the end of the section table, which is in
+// the order of the file. For a table in another order, the result is that of some section.
 func (v *File) lastEntry(t *sectionTable) (extent, error) {
 	end := int64(t.likelyEnd())
 	n := min(2*wire.MaxVarintLen, end-int64(t.entries))
@@ -215,7 +218,7 @@ func headerFields(data []byte) Fields {
 	return h
 }
 
-// headerClass changes the class of an error in a header field to that of the header.
+// headerClass converts an error in a field of the header to one of the class for malformed headers.
 func headerClass(err error) error {
 	if e, ok := err.(*fault.FormatError); ok && e.Err != fault.ErrHeader {
 		e.Detail = fmt.Sprintf("%v: %s%s", e.Err, e.Detail, dialectHint)

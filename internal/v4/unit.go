@@ -63,9 +63,10 @@ func (u *Unit) SymbolNames() (Fields, error) {
 	return tables[0], nil
 }
 
-// Parted reports whether the unit may have parts of names in which so few symbols can be found with
-// less work than in all names. It reads nothing. There is less work if at most one symbol is wanted
-// for each part: then a third of the parts or more have none.
+// Parted reports whether some names of the unit can be found with less work than all of them,
+// because the index divides the unit's names into parts. wanted is the number of symbols whose
+// names are needed. It must be at most one for each part: then a third of the parts or more need
+// not be read. Parted reads nothing.
 func (u *Unit) Parted(wanted int) bool {
 	v := u.file
 	if v.opts.SkipChecksums || v.src.remote() || uint64(wanted)*indexfmt.PartSize > uint64(u.End)-uint64(u.Start) {
@@ -166,8 +167,8 @@ func (u *Unit) vouchNames() {
 	u.file.vouch(p.first, u.file.src.windows.find(p.places[0].off, p.NamesSize()), p.Names, 2)
 }
 
-// extent returns the range of the unit's sections if the file is remote. It is empty if the range
-// is unknown.
+// extent returns the range of the file that contains all sections of the unit, if the file is
+// remote. It is empty if the range is unknown.
 func (u *Unit) extent() extent {
 	if !u.file.src.remote() {
 		return extent{}
@@ -184,7 +185,8 @@ func (u *Unit) extent() extent {
 	return extent{first.off, last.off + last.size - first.off}
 }
 
-// infoAhead reads ahead around the samples of a function.
+// infoAhead reads ahead the samples of a function, and some samples around them. index is the index
+// of the section with the samples.
 func (u *Unit) infoAhead(index uint32) {
 	e := u.extent()
 	if e.size == 0 || uint64(index) >= uint64(u.file.NumSections()) {
@@ -213,14 +215,16 @@ func (u *Unit) namesExtent() extent {
 	return extent{strings.off, symbols.off + symbols.size - strings.off}
 }
 
-// A unitRun holds the positions of a unit's adjacent sections.
+// A unitRun holds the positions of a unit's sections, which follow each other in the file. They
+// come from the index.
 type unitRun struct {
 	*indexfmt.Run
 	first  int
 	places []extent
 }
 
-// unitOfRun returns a unit as recorded in the index.
+// unitOfRun returns a unit from the data of the index alone, which has a copy of the unit's entry.
+// rank is the position of the entry in the file names section.
 func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	run, err := x.Run(rank)
 	if err != nil {
@@ -245,8 +249,8 @@ func (v *File) unitOfRun(x *Index, t *sectionTable, rank int) (Unit, error) {
 	return u, err
 }
 
-// newRun computes the positions of the sections in a run. They must lie in the file before the
-// index.
+// newRun computes the positions of a unit's sections from the data of the index. It returns an
+// error if they are not in the file before the index.
 func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
 	u := &unitRun{Run: run, first: run.First, places: make([]extent, len(run.Sizes))}
 	end := run.Offset
@@ -262,14 +266,16 @@ func (x *Index) newRun(t *sectionTable, run *indexfmt.Run) (*unitRun, error) {
 	return u, nil
 }
 
-// addRun records the positions of a unit's sections.
+// addRun adds the positions of a unit's sections to those that are known without reading the
+// section table.
 func (g *entryGroups) addRun(u *unitRun) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs = append(g.runs, u)
 }
 
-// run returns the run that contains a section, nil if there is none.
+// run returns the known positions of the sections of a unit to which the section with the given
+// index belongs, or nil.
 func (g *entryGroups) run(index int) *unitRun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -281,8 +287,9 @@ func (g *entryGroups) run(index int) *unitRun {
 	return nil
 }
 
-// vouch compares the names or the samples of a unit with their combined checksum. If it matches,
-// the sections need not be verified separately.
+// vouch compares adjacent sections with a checksum that the index has of all of them together, for
+// example of all samples of a unit. If it matches, each of the sections counts as verified. first
+// is the index of the first section, and sections is their number.
 func (v *File) vouch(first int, data []byte, sum uint32, sections int) {
 	x := v.idx.Load()
 	if data == nil || x == nil || x.checked == nil || indexfmt.Sum(data) != sum {

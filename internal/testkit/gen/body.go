@@ -18,7 +18,8 @@ type record struct {
 
 func (x *record) isUnknown() bool { return x.loc.Type == 0 || x.loc.Type > naive.InlinedFn }
 
-// kind returns the position of a record among those at the same location (format note 15).
+// kind returns a number for the kind of a record: records of one location come in the order of
+// these numbers in a file (format note 15).
 func (x *record) kind() int {
 	switch x.loc.Type {
 	case naive.Zero, naive.Normal, naive.Wide:
@@ -29,7 +30,8 @@ func (x *record) kind() int {
 	return 2
 }
 
-// A site identifies a record in a body. Unless duplicates are generated, only one record has it.
+// A site is what identifies a record in the body of a function: its location, its kind and its
+// callee. Unless the generator makes duplicates, no two records of a body have the same site.
 type site struct {
 	line, disc uint32
 	kind       int
@@ -77,7 +79,8 @@ func (g *generator) body(depth, chain int) []record {
 	return records
 }
 
-// record generates a record without its location.
+// record generates a random record, still without line and discriminator. depth is the number of
+// inlined bodies around it.
 func (g *generator) record(depth int) record {
 	if g.o.UnknownLocations && g.chance(8) {
 		x := record{unknown: g.bytes(g.r.IntN(20))}
@@ -153,7 +156,8 @@ func (g *generator) callee() uint32 {
 	return g.ids[g.r.IntN(len(g.ids))]
 }
 
-// locate generates the line and discriminator of a record.
+// locate gives a new record a random line and discriminator. before are the records of the body so
+// far, and taken are their sites. locate avoids these sites unless the generator makes duplicates.
 func (g *generator) locate(x *record, before []record, taken map[site]bool) {
 	if g.o.Duplicates && len(before) > 0 && g.chance(5) {
 		other := before[g.r.IntN(len(before))]
@@ -194,7 +198,8 @@ func (g *generator) locate(x *record, before []record, taken map[site]bool) {
 	}
 }
 
-// discriminate decides whether the record has a discriminator.
+// discriminate decides whether a record is written with a discriminator field. It is if the
+// discriminator is not 0, and sometimes also if it is 0, which is legal but unusual.
 func (g *generator) discriminate(x *record) {
 	x.hasDisc = x.loc.Disc != 0
 	if g.o.Odd && !x.hasDisc && g.chance(4) {
@@ -203,8 +208,9 @@ func (g *generator) discriminate(x *record) {
 	}
 }
 
-// says returns the locations that the naive decoder returns for records. It leaves out records of
-// unknown types and adds their number to skipped.
+// says converts generated records to the locations that the naive decoder should return for them.
+// The decoder skips records of unknown types. So says leaves these out, and adds their number to
+// skipped.
 func says(records []record, skipped *int) []naive.Location {
 	var ls []naive.Location
 	for i := range records {
@@ -240,8 +246,9 @@ func encodeRecords(e *Enc, records []record) {
 	}
 }
 
-// magnitude generates a count: sometimes a limit such as the largest number of 32 bits, or else one
-// with a random number of bits.
+// magnitude generates a random count. Sometimes it is a limit, such as the largest number of 32
+// bits. Otherwise it has a random number of bits, so that small and large counts are equally
+// likely.
 func (g *generator) magnitude() uint64 {
 	switch g.r.IntN(20) {
 	case 0:

@@ -160,7 +160,8 @@ func (d *DWARF) in(e *ELF) []byte {
 	return e.Bytes()
 }
 
-// dieBytes encodes an entry: the code of its abbreviation and its values.
+// dieBytes encodes an entry of DWARF debug info: the code of its abbreviation, and then the values
+// of its attributes.
 func dieBytes(code uint64, values ...any) []byte {
 	p := binary.AppendUvarint(nil, code)
 	for _, v := range values {
@@ -219,7 +220,7 @@ func sharedLines(units int, d *DWARF) []byte {
 	return d.in(&e)
 }
 
-// setAddress and endSequence are parts of line programs.
+// setAddress returns the instruction of a DWARF line program that sets the address of the next row.
 func setAddress(addr uint64) []byte {
 	return binary.LittleEndian.AppendUint64([]byte{0, 9, 2}, addr)
 }
@@ -260,8 +261,8 @@ func ManyRows(rows int) []byte {
 	return d.in(&e)
 }
 
-// VagueUnits returns a binary whose debug info has units without a list of their addresses, and
-// whose functions belong to none of the units.
+// VagueUnits returns a binary whose debug info does not say to which unit a function belongs: no
+// unit has a list of its addresses, and none has an entry for a function.
 func VagueUnits(units, functions int) []byte {
 	var d DWARF
 	var e ELF

@@ -22,14 +22,16 @@ func NewHandmade(compact bool) *Handmade {
 	return h
 }
 
-// Section adds a section and returns its index.
+// Section adds a section of a type, whose data the function fill encodes. It returns the index of
+// the section.
 func (h *Handmade) Section(typ uint8, fill func(e *Enc)) uint32 {
 	e := &Enc{Compact: h.Compact}
 	fill(e)
 	return uint32(h.Add(Section{Type: typ, Compact: h.Compact, Data: e.Buf}))
 }
 
-// Unit adds an entry to the file names section.
+// Unit adds a unit to the file names section: its path, the indexes of its sections with the string
+// table and the symbol names, and its range of symbol IDs from start to end.
 func (h *Handmade) Unit(path string, strings, symbols, start, end uint32) {
 	h.entries++
 	h.units.U32(uint32(len(path)) + 1)
@@ -63,7 +65,7 @@ func OneString(s string) func(e *Enc) {
 	}
 }
 
-// NoRows encodes a symbol names section that has no symbols.
+// NoRows encodes the data of a symbol names section without symbols.
 func NoRows(e *Enc) { e.U32(0) }
 
 // ManyCounts returns a function that encodes the symbol info of a function with n records, whose
@@ -208,8 +210,9 @@ func (l *Layout) Assemble() ([]byte, []naive.Section) {
 	return append(data, l.Tail...), placed
 }
 
-// leastLengths generates the minimum lengths of the header's varints once, so that they do not
-// change from one iteration to the next.
+// leastLengths returns the minimum length of each varint of the header, by calling Stretch. The
+// positions of the sections depend on the length of the header, and are computed several times. So
+// the random lengths are chosen once.
 func (l *Layout) leastLengths(n int) []int {
 	least := make([]int, n)
 	for i := range least {

@@ -135,14 +135,15 @@ const (
 	maxLabel    = 65535
 )
 
-// An end is the part of a string that follows after the labels above a trie node, with the ID of
-// the string.
+// An end is what is left of a string at a node of a trie: the part of the string that follows after
+// the labels on the way to the node. id is the index of the string.
 type end struct {
 	rest string
 	id   uint32
 }
 
-// A branch becomes a child of a trie node: an edge label and the strings below it.
+// A branch is what becomes a child of a trie node: the label of the edge to the child, and the
+// strings that pass through the child.
 type branch struct {
 	label string
 	ends  []end // parts of the strings after the label
@@ -154,7 +155,8 @@ type trie struct {
 	shape func(ends []end) (terminal *end, branches []branch)
 }
 
-// node writes a node and everything below it.
+// node writes a node of the trie and all nodes below it. ends are what is left at the node of the
+// strings that pass through it.
 func (t *trie) node(ends []end) {
 	terminal, branches := t.shape(ends)
 	branches = spill(branches)
@@ -169,7 +171,9 @@ func (t *trie) node(ends []end) {
 	}
 }
 
-// spill moves the branches that do not fit into a node below an empty label (format note 11).
+// spill makes a list of branches short enough for one node of a trie, which can have maxChildren
+// children. If there are more branches, it puts the last ones together below an additional child
+// with an empty label (format note 11).
 func spill(branches []branch) []branch {
 	if len(branches) <= maxChildren {
 		return branches
@@ -183,7 +187,9 @@ func spill(branches []branch) []branch {
 	return append(branches[:maxChildren-1:maxChildren-1], branch{"", surplus})
 }
 
-// plainShape returns the branches of a path-compressed trie, in order. ends must be sorted.
+// plainShape divides the strings that pass through a trie node as a writer does that makes the
+// smallest trie. terminal is the string that ends at the node, if there is one. branches are the
+// children, one for each first byte of the other strings. The strings in ends must be sorted.
 func plainShape(ends []end) (terminal *end, branches []branch) {
 	for len(ends) > 0 && ends[0].rest == "" {
 		if terminal == nil {
@@ -204,8 +210,9 @@ func plainShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// cut returns a branch of a trie for strings that begin alike. Its label is their common prefix,
-// but at most the given number of bytes of it. Below the branch are the strings without the label.
+// cut returns a branch of a trie for strings that begin alike. The label of the branch is the
+// common prefix of the strings, or only the first bytes of it if it is longer than most. Below the
+// branch are the strings without the label.
 func cut(ends []end, most int) branch {
 	label := ends[0].rest
 	for _, x := range ends[1:] {
@@ -227,8 +234,10 @@ func commonLength(a, b string) int {
 	return n
 }
 
-// oddShape divides the strings of a trie node in any legal way. Labels may be shorter than possible
-// or empty. Children may begin with the same byte. Children and terminals may have any order.
+// oddShape divides the strings that pass through a trie node in a random way that is legal, but
+// that no careful writer chooses. Labels may be shorter than possible or empty. Children may begin
+// with the same byte, and be in any order. terminal is the string that ends at the node, and
+// branches are the children.
 func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	r := g.r
 	byFirst := map[string][]end{}
@@ -279,7 +288,8 @@ func (g *generator) oddShape(ends []end) (terminal *end, branches []branch) {
 	return terminal, branches
 }
 
-// stretch returns a random minimum length in bytes for a varint.
+// stretch returns a random length in bytes that a varint gets at least, so that some varints are
+// longer than necessary.
 func stretch(r *rand.Rand) int {
 	switch r.IntN(8) {
 	case 0:

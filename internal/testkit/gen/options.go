@@ -111,7 +111,9 @@ type symbol struct {
 	records []record
 }
 
-// A piece is a section of the file before its position is decided.
+// A piece is a section of the generated file before its data are encoded. The function placed is
+// called with the index of the section in the file, once this is known. The function encode writes
+// the data, which may contain the indexes of other sections.
 type piece struct {
 	typ    uint8
 	placed func(index int) // called with the section index
@@ -186,7 +188,7 @@ func (g *generator) units() []*unit {
 	return units
 }
 
-// number generates the symbol IDs of all units, and the range of IDs of each unit.
+// number chooses the ID of each symbol, and the range of IDs of each unit.
 func (g *generator) number(units []*unit) {
 	order := slices.Clone(units)
 	if g.o.Odd {
@@ -235,7 +237,7 @@ func (g *generator) number(units []*unit) {
 	}
 }
 
-// info generates the symbol info of a symbol, or none.
+// info generates the samples of a symbol, or none: not every symbol has a symbol info section.
 func (g *generator) info(s *symbol) {
 	s.truth.InfoSection = naive.NoInfo
 	if g.chance(4) {
@@ -293,8 +295,8 @@ func (g *generator) strings(u *unit) {
 	}
 }
 
-// place decides where the sections of a file are, and adds the units to truth, the expected result
-// of decoding.
+// place decides in which order the file has its sections, and returns the sections in this order.
+// It also adds the units to truth, the expected result of decoding the file.
 func (g *generator) place(truth *naive.File, layout *Layout, units []*unit) []piece {
 	pieces := g.arrange(g.pieces(truth, layout, units))
 	for _, u := range units {
@@ -306,7 +308,8 @@ func (g *generator) place(truth *naive.File, layout *Layout, units []*unit) []pi
 	return pieces
 }
 
-// pieces lists the sections in the order of a careful writer.
+// pieces returns all sections of the file in the order in which a careful writer has them: summary,
+// file names, and the sections of one unit after the other.
 func (g *generator) pieces(truth *naive.File, layout *Layout, units []*unit) []piece {
 	pieces := []piece{{
 		typ:    naive.SummaryInfo,
@@ -374,7 +377,8 @@ func (g *generator) encodeStrings(e *Enc, names []string) {
 	(&trie{e: e, shape: g.oddShape}).node(ends)
 }
 
-// arrange adds sections of unknown types, and puts all sections into a random order.
+// arrange decides the order of the sections. With the option Odd it adds sections of unknown types
+// and usually shuffles all sections. It then tells each piece its index in the file.
 func (g *generator) arrange(pieces []piece) []piece {
 	if g.o.Odd {
 		for range g.r.IntN(4) {
@@ -396,7 +400,9 @@ func (g *generator) arrange(pieces []piece) []piece {
 	return pieces
 }
 
-// encode fills in the layout. It returns the number of legal trailing bytes in each section.
+// encode encodes the sections and adds them to the layout, with random gaps, modes and lengths of
+// varints if the options allow these. It returns, for each section, the number of random bytes
+// after its data, which readers must ignore.
 func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	compact := func() bool {
 		if g.o.Odd {
@@ -445,7 +451,8 @@ func (g *generator) encode(l *Layout, pieces []piece) (trailing []int64) {
 	return trailing
 }
 
-// summary generates a summary.
+// summary generates the summary of the file f. It is random and does not fit the counts of the
+// file, unless the option TrueSummary is set or the file has no functions.
 func (g *generator) summary(f *naive.File) naive.Summary {
 	if p, err := f.Canonical(); g.o.TrueSummary || err == nil && len(p.Functions) == 0 {
 		return f.Summarize() // a file without functions may not count samples

@@ -50,8 +50,9 @@ func add(a, b uint64) uint64 {
 	return a + b
 }
 
-// function returns the function of a symbol, and adds a head count and a timestamp to it. Sums
-// saturate, and the smaller timestamp wins unless it is 0.
+// function returns the function of a symbol, which it creates if the profile does not have it yet.
+// It adds a head count to the function. It sets the function's timestamp to the smaller one of the
+// old and the new timestamp, where 0 means none.
 func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	fn := p.Functions[k]
 	if fn == nil {
@@ -65,7 +66,8 @@ func (p *Profile) function(k Key, head, timestamp uint64) *Function {
 	return fn
 }
 
-// dropSilent removes functions without any counts, calls, head count or timestamp.
+// dropSilent removes functions that have no data: no counts, no calls, no head count and no
+// timestamp.
 func (p *Profile) dropSilent() {
 	for k, fn := range p.Functions {
 		b := fn.Body
@@ -84,7 +86,8 @@ func (b *Body) call(at Place, callee Key, n uint64) {
 	b.Calls[at][callee] = add(b.Calls[at][callee], n)
 }
 
-// inlined returns the body of a callee inlined at a place.
+// inlined returns the body of a callee that is inlined at a place of the body b. It creates the
+// body if b does not have it yet.
 func (b *Body) inlined(at Place, callee Key) *Body {
 	if b.Inlined[at] == nil {
 		b.Inlined[at] = map[Key]*Body{}
@@ -224,8 +227,10 @@ func summarize(heads, counts []uint64) Summary {
 	return s
 }
 
-// entry takes the largest counts, equal ones together, until they reach their share of the total. A
-// share that rounds down to 0 needs no counts, and the smallest of no counts is 0.
+// entry computes an entry of a summary: how many of the largest counts are needed to reach a share
+// of the total, and the smallest of these counts. cutoff is the share in parts per million. All
+// counts equal to the smallest one are included. A share that rounds down to 0 needs no counts, and
+// the smallest of no counts is 0.
 func entry(cutoff uint32, total uint64, largestFirst []uint64) Entry {
 	want := new(big.Int).SetUint64(total)
 	want.Mul(want, big.NewInt(int64(cutoff)))

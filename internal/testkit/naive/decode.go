@@ -97,8 +97,9 @@ func (d *decoder) header() (summary, fileNames uint32) {
 	return summary, fileNames
 }
 
-// open returns a cursor for the data of a section, which must have type want. from is the cursor at
-// the reference to the section, nil for the header.
+// open begins to read a section, and returns a cursor for its data. The section must have the type
+// want. from is the cursor that has just read the section's index, and is named in errors. It is
+// nil for sections to which the header refers.
 func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
 	if from == nil {
 		from = &cursor{section: -1}
@@ -119,7 +120,8 @@ func (d *decoder) open(from *cursor, index uint32, want uint8) *cursor {
 	}
 }
 
-// close records the number of bytes after the data of a section.
+// close ends the reading of a section: it stores how many bytes of the section the cursor has not
+// read.
 func (d *decoder) close(c *cursor) {
 	d.file.Sections[c.section].Trailing = int64(c.end - c.pos)
 }

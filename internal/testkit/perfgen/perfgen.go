@@ -339,7 +339,8 @@ func (e *encoder) compress() {
 	}
 }
 
-// typed writes a record of one of perfdata's types.
+// typed writes a record that is given as one of the types of package perfdata, such as
+// *perfdata.Comm.
 func (e *encoder) typed(record any) {
 	switch r := record.(type) {
 	case *perfdata.Sample:
@@ -443,13 +444,14 @@ func firstID(e *Event) uint64 {
 	return e.IDs[0]
 }
 
-// A field is a field of a sample. It is written if the sample type of the event has its bit.
+// A field is a field of a sample that can be written. bit is its bit in the sample type of an
+// event, which says whether samples of the event have the field.
 type field struct {
 	bit   uint64
 	write func()
 }
 
-// write writes the fields of an event's sample type.
+// write writes those fields of a sample whose bits are set in the sample type of the event.
 func write(sampleType uint64, fields []field) {
 	for _, f := range fields {
 		if sampleType&f.bit != 0 {
@@ -478,8 +480,8 @@ func (e *encoder) sample(s *perfdata.Sample) {
 	})
 }
 
-// read writes the counter values of a sample. The bits of format determine whether it is one value
-// or a group of two, and what is written with each.
+// read writes the counter values of a sample. The bits of format, the event's read_format,
+// determine whether it is one value or a group of two, and what is written with each value.
 func (e *encoder) read(format uint64) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
 	times := func() {

@@ -23,7 +23,8 @@ func Layouts() []Event {
 	}
 }
 
-// A Scene generates random records about a few processes, into which a few files are mapped.
+// A Scene generates random records for a recording, such as samples and mappings. They are about a
+// few processes into which a few files are mapped.
 type Scene struct {
 	Random *rand.Rand
 	Events []Event
@@ -32,7 +33,8 @@ type Scene struct {
 	pids   []int32
 }
 
-// NewScene returns a scene for a seed.
+// NewScene returns a scene for a seed. Scenes with the same arguments generate the same records.
+// paths are the files that the processes map, the first one is the profiled binary.
 func NewScene(seed uint64, events []Event, paths ...string) *Scene {
 	return &Scene{Random: rand.New(rand.NewPCG(seed, seed)), Events: events, Paths: paths, time: 1000, pids: []int32{100}}
 }
@@ -160,8 +162,9 @@ func (s *Scene) flags() perfdata.BranchFlags {
 	return perfdata.BranchFlags(f)
 }
 
-// Disorder returns the records in an order in which several processors could have written them: in
-// rounds, out of order within a round, and some of them one round late.
+// Disorder changes the order of records to one that several processors could have caused. It
+// divides the records into rounds, mixes those of a round, and delays some of them by one round. It
+// adds the record that ends a round after each round.
 func (s *Scene) Disorder(records []perfdata.Record) []any {
 	var out []any
 	var late []any

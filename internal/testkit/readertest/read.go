@@ -184,7 +184,8 @@ func (c *CountingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Within reports whether a range is covered by sections, which may be several adjacent ones.
+// Within reports whether all bytes of a range are in the allowed ranges. They may be in several of
+// these, if one begins where another ends.
 func Within(span [2]int64, allowed [][2]int64) bool {
 	for at := span[0]; at < span[1]; {
 		next := at
@@ -204,9 +205,9 @@ func Within(span [2]int64, allowed [][2]int64) bool {
 // Scheme is the scheme for unqualified names in tests.
 var Scheme = index.Scheme{Name: "test", Unqualified: Unqualified}
 
-// Unqualified returns the unqualified name of a name for tests, which some names have: the part
-// after the last "_", "9" or "a", without a suffix that begins with ".". For other names it returns
-// the name itself, which means that they have none.
+// Unqualified returns a name that plays the role of the unqualified name in tests: the part of a
+// name after the last "_", "9" or "a", without a suffix that begins with ".". If the name has none
+// of these characters, it is its own unqualified name.
 func Unqualified(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return name[strings.LastIndexAny(name, "_9a")+1:]

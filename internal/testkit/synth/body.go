@@ -28,7 +28,8 @@ const (
 	deepOneIn  = 500 // functions
 )
 
-// A painter generates the samples of one function.
+// A painter generates the samples of one function. heat and deep determine how large its counts
+// are, and how deep calls are inlined in it.
 type painter struct {
 	*generator
 	unit *unit
@@ -37,7 +38,8 @@ type painter struct {
 	deep int // maximum depth of inlining
 }
 
-// functions generates the functions of a unit.
+// functions generates samples for those symbols of a unit that have some, each with a painter of
+// its own.
 func (g *generator) functions(u *unit) {
 	for _, s := range u.symbols[:u.sampled] {
 		p := painter{generator: g, unit: u, left: g.size(g.quantile(functionSizes)), heat: g.quantile(heats), deep: usualDepth}
@@ -92,8 +94,9 @@ func (p *painter) samples(n int, u *unit, depth int) {
 	}
 }
 
-// inlines reports whether the next location at a depth of inlining gets an inlined body. percent is
-// a random number from 0 to 99.
+// inlines decides whether a location gets an inlined body. depth is the number of inlined bodies
+// around the location. percent is a random number from 0 to 99, on which the result depends unless
+// the shape of the profile says how many locations get one.
 func (p *painter) inlines(percent, depth int) bool {
 	if p.shape.Inlining > 0 {
 		return p.share(p.shape.shapedInlining(depth))
@@ -101,7 +104,8 @@ func (p *painter) inlines(percent, depth int) bool {
 	return percent < p.inlining(depth)
 }
 
-// inlining returns the percentage of locations at a depth with an inlined body.
+// inlining returns how many percent of the locations get an inlined body, if depth inlined bodies
+// are around them.
 func (p *painter) inlining(depth int) int {
 	switch {
 	case depth >= p.deep:
@@ -112,8 +116,8 @@ func (p *painter) inlining(depth int) int {
 	return 12 - 2*depth
 }
 
-// nested returns a random number of records for an inlined body at a depth of inlining, without
-// those of bodies inlined in it.
+// nested returns a random number of records for an inlined body. It does not count the records of
+// further bodies inlined in it. depth is the number of bodies around it.
 func (p *painter) nested(depth int) int {
 	n := p.quantile(inlinedSizes)
 	if depth+1 < p.deep && p.deep > usualDepth {
@@ -122,7 +126,8 @@ func (p *painter) nested(depth int) int {
 	return n
 }
 
-// inlinable returns a random function that may be inlined in unit u, and the unit of that function.
+// inlinable chooses a random function that can be inlined in the unit u: one of the same unit or of
+// a header that the unit includes. It returns the function and its unit.
 func (p *painter) inlinable(u *unit) (profile.SymbolRef, *unit) {
 	if p.share(p.shape.HeaderInlining) {
 		u = p.large[p.low(len(p.large))]
@@ -150,7 +155,7 @@ func (p *painter) calls(line, discriminator uint32, u *unit) {
 	}
 }
 
-// count generates samples: zero, or somewhat fewer than the function's maximum.
+// count returns a random count: zero, or somewhat less than the maximum for the function.
 func (p *painter) count() uint64 {
 	if p.rng.IntN(5) < 2 {
 		return 0
@@ -216,7 +221,8 @@ func (n *namer) newName(s *scope) string {
 
 func (n *namer) pick(from []string) string { return from[n.rng.IntN(len(from))] }
 
-// once returns name or, if that is taken, the first variation that is not.
+// once makes a name unique: it returns the name or, if that was used before, the first of
+// others(2), others(3) and so on that was not.
 func (n *namer) once(name string, others func(i int) string) string {
 	for i := 2; n.taken[name]; i++ {
 		name = others(i)
@@ -238,7 +244,8 @@ func (n *namer) words(count int) string {
 	return ident
 }
 
-// scope generates the names of a unit, which has a namespace and some classes.
+// A scope generates the symbol names of one unit: names in the unit's namespace and in a few
+// classes.
 type scope struct {
 	*namer
 	header    bool
@@ -254,7 +261,8 @@ func (n *namer) scope(header bool) *scope {
 	return s
 }
 
-// name returns a new name, usually mangled by the Itanium C++ ABI.
+// name returns a new symbol name of a random kind, such as a method or a constructor. Most names
+// are mangled, and a few are names of C functions.
 func (s *scope) name() string {
 	kind := s.rng.IntN(100)
 	switch {
@@ -275,7 +283,8 @@ func (s *scope) name() string {
 	return s.overload("_ZN"+s.namespace+s.pick(s.classes)+s.ident(2+s.rng.IntN(2))+"E", "")
 }
 
-// overload appends parameters to a function's name, and more of them until the result is unique.
+// overload makes a symbol name from the mangled name of a function and random parameters, and a
+// suffix of a clone, which may be empty. If the result is not unique, it adds parameters.
 func (s *scope) overload(function, clone string) string {
 	name := function
 	for range 1 + s.rng.IntN(3) {
@@ -297,7 +306,8 @@ func (s *scope) parameter() string {
 	return s.pick(builtins)
 }
 
-// template returns a new name: that of a member function of a template of the standard library.
+// template returns a new symbol name, which is that of a member function of a template of the
+// standard library.
 func (s *scope) template() string {
 	t := templates[s.rng.IntN(len(templates))]
 	argument := func(words int) string { return t.begin + "N" + s.namespace + s.ident(words) + "E" + t.rest }

@@ -74,11 +74,11 @@ type generator struct {
 // oneIn returns true with probability 1/n.
 func (g *generator) oneIn(n int) bool { return g.rng.IntN(n) == 0 }
 
-// between returns a number from low to high.
+// between returns a random number from low to high, both included.
 func (g *generator) between(low, high int) int { return low + g.rng.IntN(high-low+1) }
 
-// low returns an index below n. Small indexes are more likely: more than half of the results are in
-// the first tenth.
+// low returns a random index below n, which is more likely small than large: more than half of the
+// results are in the first tenth.
 func (g *generator) low(n int) int {
 	r := g.rng.IntN(n)
 	for range 2 {
@@ -87,8 +87,8 @@ func (g *generator) low(n int) int {
 	return r
 }
 
-// quantile returns a random number from the distribution whose quantiles at equal steps of
-// probability are given.
+// quantile returns a random number from a distribution. values are the quantiles of the
+// distribution at equal steps of probability, the smallest and the largest value included.
 func (g *generator) quantile(values []int) int {
 	const unit = 1 << 16
 	u := g.rng.IntN((len(values) - 1) * unit)
@@ -139,8 +139,8 @@ func (g *generator) units(o Options) {
 	}
 }
 
-// referred returns the number of symbols of a unit that are only inlined or called. Most functions
-// in a header are.
+// referred returns how many symbols of a unit get no samples of their own, because they are only
+// inlined in other functions or called by them. In a header, most symbols are of this kind.
 func (g *generator) referred(u *unit) int {
 	if u.header {
 		return 1 + u.sampled*3/2
@@ -148,8 +148,9 @@ func (g *generator) referred(u *unit) int {
 	return 1 + u.sampled*3/8
 }
 
-// sizes distributes the functions over the units, in proportion to rank^-1.5. The largest of 3,000
-// units then has thirty times the mean, and the median a quarter of it.
+// sizes returns the number of functions of each unit. Together they have the number of functions in
+// the options. The sizes are proportional to rank^-1.5, so the largest of 3,000 units has thirty
+// times the mean, and the median is a quarter of the mean.
 func (g *generator) sizes(o Options) []int {
 	weights := make([]int64, o.Units)
 	var sum int64
@@ -168,7 +169,7 @@ func (g *generator) sizes(o Options) []int {
 	return sizes
 }
 
-// share returns part/whole of n, rounded down.
+// share returns part/whole of n, rounded down. For example, share(1, 3, 10) is 3.
 func share(part, whole int64, n int) int {
 	p := new(big.Int).Mul(big.NewInt(part), big.NewInt(int64(n)))
 	return int(p.Quo(p, big.NewInt(whole)).Int64())
@@ -233,7 +234,8 @@ const deepInlining = 8
 // share returns true with the given probability per thousand.
 func (g *generator) share(perMille int) bool { return perMille > 0 && g.rng.IntN(1000) < perMille }
 
-// addLargeHeaders adds symbols to the first header units, as the shape requires.
+// addLargeHeaders adds symbols to the first units that are headers, so that a few headers have as
+// many of the profile's symbols as the [Shape] demands.
 func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
 	h := g.shape.HeaderSymbols
 	if h == 0 {
@@ -253,8 +255,8 @@ func (g *generator) addLargeHeaders(n *namer, scopes []*scope) {
 	}
 }
 
-// shaped returns a new symbol name for the unit of s. The shape determines how often it is that of
-// a functor, lambda or template.
+// shaped returns a new symbol name for a unit. The [Shape] of the profile determines how likely it
+// is the name of a functor, a lambda, a member of a template or a clone.
 func (n *namer) shaped(s *scope) string {
 	switch kind := n.rng.IntN(1000); {
 	case kind < n.shape.Functors:
@@ -278,8 +280,8 @@ func (s *scope) lambda() string {
 	})
 }
 
-// longTemplate returns a new member of a template whose arguments are types of this and other
-// scopes.
+// longTemplate returns a new symbol name, which is that of a member of a template. The template's
+// arguments are several random types, so the name is long.
 func (s *scope) longTemplate() string {
 	name := "_ZN" + s.namespace + s.pick(s.classes) + "I"
 	for range 2 + s.rng.IntN(5) {
@@ -289,7 +291,8 @@ func (s *scope) longTemplate() string {
 	return s.overload(name+s.ident(1+s.rng.IntN(3))+"E", "")
 }
 
-// size returns the number of records of a function that would have n in the plain profile.
+// size returns how many records a function gets in a profile with a [Shape], if it would get n in
+// the plain profile.
 func (g *generator) size(n int) int {
 	n *= max(g.shape.Size, 1)
 	if g.share(g.shape.Long) {
@@ -298,7 +301,8 @@ func (g *generator) size(n int) int {
 	return n
 }
 
-// fileOf returns the file of a new symbol in unit u: the unit's file or none.
+// fileOf returns the unit to which a new symbol of the unit u belongs in the profile. That is u
+// itself or, for some symbols, the unit of symbols whose file is unknown.
 func (g *generator) fileOf(u *unit) profile.UnitRef {
 	if g.share(g.shape.UnknownFile) {
 		return profile.UnknownUnit
@@ -306,7 +310,8 @@ func (g *generator) fileOf(u *unit) profile.UnitRef {
 	return u.file
 }
 
-// shapedInlining returns how many per thousand locations at a depth have an inlined body.
+// shapedInlining returns how many of 1,000 locations get an inlined body, if depth inlined bodies
+// are around them.
 func (s *Shape) shapedInlining(depth int) int {
 	if depth < deepInlining {
 		return s.Inlining

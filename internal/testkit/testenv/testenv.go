@@ -183,7 +183,8 @@ func OnlyPrograms(t testing.TB, names ...string) string {
 	return dir
 }
 
-// Missing skips a test that lacks something. In CI it fails the test.
+// Missing is called if a test lacks something, such as a program. It skips the test. In CI, which
+// should have everything, it fails the test.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -233,8 +234,9 @@ func decompress(data []byte) ([]byte, error) {
 // mutantsFlag is the environment variable with the number of damaged files for tests of lookups.
 const mutantsFlag = "AFDO_MUTANTS"
 
-// Mutants returns the number of damaged files for a test that compares lookups with a full walk:
-// the value of AFDO_MUTANTS, or else few, or more if long tests are enabled.
+// Mutants returns how many damaged copies of a file a test should try that compares lookups in the
+// file with reading all of it. It is the value of the environment variable AFDO_MUTANTS. If that is
+// not set, it is 300, or 5,000 if long tests are enabled.
 func Mutants() int {
 	if n, err := strconv.Atoi(os.Getenv(mutantsFlag)); err == nil {
 		return n

@@ -73,12 +73,13 @@ type trainer struct {
 	profile *profile.Profile
 }
 
-// symbol returns the symbol of a function.
+// symbol returns the symbol of the profile for the machine code of a function. It adds the symbol
+// if the profile does not have it.
 func (t *trainer) symbol(code *symbolize.Code) profile.SymbolRef {
 	return t.profile.AddSymbol(t.unit(code.Spans[0].Instance.Chain()[0].Function), code.Symbol.Names[0])
 }
 
-// function adds the samples of the code of a function.
+// function adds samples to the profile for the machine code of a function, inlined calls included.
 func (t *trainer) function(code *symbolize.Code) {
 	name := code.Symbol.Names[0]
 	heat := t.heat(name)
@@ -98,8 +99,9 @@ func (t *trainer) unit(f *symbolize.Function) profile.UnitRef {
 	return t.profile.AddUnit(filepath.Clean(f.File))
 }
 
-// span adds a count for an instruction range to the body of the function, inlined or not, whose
-// source the range belongs to.
+// span adds a count to the profile for a range of instructions that come from one source line. It
+// adds the count to the body of the function that contains the line. That is a body inlined in b if
+// the instructions come from an inlined call. heat is the limit of the count.
 func (t *trainer) span(b *profile.Body, span symbolize.Span, heat uint64) {
 	chain := span.Instance.Chain()
 	for _, in := range chain[1:] {
@@ -123,7 +125,8 @@ func (t *trainer) span(b *profile.Body, span symbolize.Span, heat uint64) {
 	}
 }
 
-// find returns the symbol with a name. A new symbol has an unknown file.
+// find returns the symbol of the profile with a name. If there is none, it adds a symbol whose file
+// is unknown.
 func (t *trainer) find(name string) profile.SymbolRef {
 	for s := range t.profile.NumSymbols() {
 		if t.profile.SymbolName(profile.SymbolRef(s)) == name {
@@ -133,16 +136,18 @@ func (t *trainer) find(name string) profile.SymbolRef {
 	return t.profile.AddSymbol(profile.UnknownUnit, name)
 }
 
-// offset returns a line of a function as stored in profiles, in 16 bits.
+// offset returns the number by which profiles give a line of a function: the distance from the
+// function's declaration, in 16 bits.
 func offset(line uint32, in *symbolize.Function) uint32 { return uint32(uint16(line - in.Line)) }
 
-// heat returns the largest count in a function. Some functions run a thousand times as often as
-// others.
+// heat returns the limit of the counts in a function, which is a random one of four numbers from 20
+// to 200,000. So some functions are much hotter than others.
 func (t *trainer) heat(name string) uint64 {
 	return []uint64{20, 500, 10_000, 200_000}[t.random("heat "+name)%4]
 }
 
-// random returns a pseudo-random number that depends on the seed and on what it is for.
+// random returns a pseudo-random number that depends only on the seed and on the text what, so that
+// the same program always gets the same profile.
 func (t *trainer) random(what string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, t.options.Seed, " ", what)

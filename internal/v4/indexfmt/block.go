@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// A Kind is the kind of a block.
+// A Kind is the kind of a block. An index consists of blocks, such as a table of names or the list
+// of checksums.
 type Kind uint8
 
 // The kinds of blocks.
@@ -67,18 +68,19 @@ func (k Kind) known() bool { return k < numKinds && kindNames[k] != "" }
 // maxBlocks keeps the header of the index within its first page.
 const maxBlocks = 64
 
-// A Block is the position of a block in the content of the index.
+// A Block is the position of a block in the content of the index, which is the index without the
+// checksums of its pages.
 type Block struct {
 	Kind Kind
 	Off  int64
 	Size int64
 }
 
-// Place returns the range of a block's pages in the section.
+// Place returns where the pages with a block are in the index section.
 func (x *Index) Place(kind Kind) (off, size int64) { return x.place(x.byKind[kind]) }
 
-// ChecksumPlace returns the range in the section of the pages that contain the checksum of a
-// section.
+// ChecksumPlace returns where, in the index section, the pages are that contain the checksum of
+// another section.
 func (x *Index) ChecksumPlace(section int) (off, size int64) {
 	return x.place(Block{Checksums, x.byKind[Checksums].Off + int64(section)*SumSize, SumSize})
 }
@@ -215,7 +217,8 @@ func (x *Index) Check(w *Writer) error {
 	return nil
 }
 
-// appendUint appends a field that takes width bytes in normal mode.
+// appendUint appends a number to data of the index: a varint in compact mode, and otherwise a field
+// of width bytes.
 func appendUint(dst []byte, compact bool, width int, v uint64) []byte {
 	e := wire.Encoder{Data: dst, Compact: compact}
 	e.Uint(width, v)
@@ -232,7 +235,9 @@ const GroupSize = 32
 // NumGroups returns the number of groups for a number of entries.
 func NumGroups(entries int) int { return (entries + GroupSize - 1) / GroupSize }
 
-// An Order is the block of sections.
+// An Order is the block of the index that replaces reading the section table: it has the section
+// indexes of the summary and the file names, and the position of each group of entries in the
+// table.
 type Order struct {
 	Summary, FileNames int // section indexes
 
@@ -241,8 +246,7 @@ type Order struct {
 	positions int64 // offset of the array of positions
 }
 
-// Order returns the block of sections of a file with the given number of entries in its section
-// table.
+// Order returns the block about the section table, given the number of entries in that table.
 func (x *Index) Order(entries int) (*Order, error) {
 	b := x.byKind[Sections]
 	f, err := x.fields(b.Off, int(min(b.Size, 2*wire.MaxVarintLen+1)))
@@ -266,8 +270,8 @@ func (x *Index) Order(entries int) (*Order, error) {
 	return o, nil
 }
 
-// Position returns the start of a group in a compact table, relative to the first group. The
-// position after the last group is the end of the table.
+// Position returns where a group of entries begins in a compact section table, relative to the
+// first group. The position after the last group is the end of the table.
 func (o *Order) Position(group int) (int64, error) {
 	v, err := o.x.bits(o.positions, uint64(group)*uint64(o.bits), o.bits)
 	return int64(v), err
@@ -292,7 +296,8 @@ func Positions(head []byte) []uint32 {
 	return append(positions, uint32(f.Pos-start))
 }
 
-// AppendOrder appends the block of sections.
+// AppendOrder appends the block about the section table. summary and names are the section indexes
+// of the summary and the file names. positions are the results of [Positions].
 func AppendOrder(dst []byte, compact bool, summary, names int, positions []uint32) []byte {
 	dst = appendUint(dst, compact, 4, uint64(summary))
 	dst = appendUint(dst, compact, 4, uint64(names))

@@ -48,7 +48,9 @@ func (x *Index) Callers(callee uint32, ids []uint32) ([]uint32, error) {
 	return ids, nil
 }
 
-// callersGroup returns the first callee of a group, and its offset and bytes.
+// callersGroup reads a group of lists of callers. It returns the callee to which the first list
+// belongs, and the offset and the bytes of the group. i is the number of the group, and g has the
+// positions of all groups.
 func (x *Index) callersGroup(g *places, i int) (first uint32, off int64, data []byte, err error) {
 	b := x.byKind[Callers]
 	first, from, to, err := g.at(i, b.Size)
@@ -59,10 +61,13 @@ func (x *Index) callersGroup(g *places, i int) (first uint32, off int64, data []
 	return first, b.Off + from, data, err
 }
 
-// findCallers returns the encoded list of a callee in a group whose first callee is given. It is
-// empty if the group has none. Before each list is twice its size in bytes. This is an odd number
-// if the list's callee does not directly follow the callee before. Then the distance comes next. A
-// list without bytes is the same as the list before.
+// findCallers searches a group of lists of callers for the list of a callee. It returns the encoded
+// list, or nil if the group has none. ok is false if the group is malformed. first is the callee of
+// the group's first list.
+//
+// Each list is preceded by twice its size in bytes, plus one if its callee is not the ID after that
+// of the previous list. Then the difference of the two IDs comes next. A list of size 0 is the same
+// as the previous one.
 func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 	f := wire.Fields{Data: group, Compact: true}
 	for at := int64(first) - 1; f.Rest() > 0; {
@@ -87,8 +92,9 @@ func findCallers(group []byte, first, callee uint32) (list []byte, ok bool) {
 	return nil, true
 }
 
-// AppendCallers returns the blocks of callers and of groups. lists yields the functions that were
-// inlined, ascending, each with its callers, which ascend as well.
+// AppendCallers returns two blocks of an index: the lists of the functions into which each function
+// was inlined, its callers, and the positions of groups of these lists. lists yields each inlined
+// function in ascending order, with its callers, which ascend as well.
 func AppendCallers(compact bool, lists iter.Seq2[uint32, []uint32]) (callers, groups []byte) {
 	var firsts, offsets []uint64
 	var list, previous []byte

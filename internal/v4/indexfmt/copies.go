@@ -12,13 +12,15 @@ import (
 // copied are the blocks whose first bytes are in the copies block.
 var copied = [...]Kind{Names, Unqualified, Fingerprints}
 
-// copies is the decoded copies block.
+// A copies is the decoded copies block. This block repeats the first bytes of other blocks, so that
+// a slow reader, such as that of a server's file, gets them with one read.
 type copies struct {
 	summary, fileNames uint32 // checksums
 	heads              [numKinds][]byte
 }
 
-// copies returns the block, or nil if the index has none that can be used or reads are cheap.
+// copies returns the decoded copies block. It returns nil if the index has none that can be used,
+// or if the copies are not needed because reads are fast.
 func (x *Index) copies() *copies {
 	if !x.Has(Copies) || !x.src.Slow() {
 		return nil
@@ -64,8 +66,9 @@ func (x *Index) FixedChecksums() (summary, fileNames uint32, ok bool) {
 	return 0, 0, false
 }
 
-// headFields returns a decoder for the first n bytes of a block, or for fewer of them if a copy has
-// all that decode needs. It calls decode once or twice, and returns the position after the fields.
+// headFields decodes the fields at the beginning of a block by calling decode. It decodes a copy of
+// them if the copies block has one, and otherwise the first n bytes of the block. If the copy is
+// incomplete, it calls decode a second time. It returns the position after the fields.
 func (x *Index) headFields(kind Kind, b Block, n int, decode func(f *wire.Fields)) (pos int, err error) {
 	if c := x.copies(); c != nil && c.heads[kind] != nil {
 		f := wire.Fields{Data: c.heads[kind], Compact: x.compact}
@@ -83,7 +86,8 @@ func (x *Index) headFields(kind Kind, b Block, n int, decode func(f *wire.Fields
 	return f.Pos, nil
 }
 
-// headOf returns the first bytes of a block that are copied.
+// headOf returns the first bytes of a block, as the copies block contains them: the name of a
+// scheme and the beginning of a table, if the block has these.
 func headOf(kind Kind, compact bool, data []byte) []byte {
 	f := wire.Fields{Data: data, Compact: compact}
 	if kind != Names {

@@ -11,7 +11,8 @@ import (
 // The end block is the last block. It contains copies of the beginnings of the file and of the
 // index, so that a reader that has the last kilobytes of a file need not read the first ones.
 
-// An End is the end block.
+// An End is the end block, the last block of an index. It contains what is needed to open the file
+// without reading its beginning.
 type End struct {
 	Head               []byte // the first bytes of the file, at most wire.HeaderPrefix
 	Summary, FileNames int    // section indexes
@@ -69,7 +70,8 @@ func OpenEnd(src Source, tail Tail, file func(*End) (File, error)) (*Index, erro
 	return x, nil
 }
 
-// decodeEnd decodes an end block up to the copy of the head of the index.
+// decodeEnd decodes the first fields of an end block: the copy of the file's first bytes, and the
+// section indexes of the summary and the file names.
 func decodeEnd(f *wire.Fields) *End {
 	f.Compact = false
 	end := &End{Head: f.Take(int(f.Byte()), "the head of the file")}
@@ -96,14 +98,16 @@ func appendEnd(dst []byte, end *End, head []byte, size int, section int64) []byt
 // endSize returns the minimum size of an end block.
 func endSize(end *End, head []byte) int { return 1 + len(end.Head) + 4 + 4 + len(head) + endFields }
 
-// fits reports whether the last fields of content with the given size are in one page.
+// fits reports whether the last fields of an index are in one page, so that one read gets them.
+// content is the size of the index without checksums.
 func fits(content int) bool {
 	last := content % pageContent
 	return last == 0 || last >= endFields
 }
 
-// wantEnd returns the end block that the index should have, size bytes long, for a file that ends
-// as end says. It returns nil if end is nil or does not fit into size bytes.
+// wantEnd computes the end block that the index should have, to compare it with the one in the
+// file. end has the data of the file, and size is the size of the block in bytes. wantEnd returns
+// nil if end is nil or does not fit into size bytes.
 func (x *Index) wantEnd(end *End, size int) ([]byte, error) {
 	head, err := x.content(0, x.blocks[0].Off)
 	if err != nil || end == nil || size < endSize(end, head) {

@@ -22,8 +22,9 @@ const (
 	maxFilterGap = 512 << 10
 )
 
-// MayHave reports whether the tables of names may have an entry for a hash. Without a filter it
-// returns true.
+// MayHave reports whether the index's tables of names may have an entry with a hash. It looks the
+// hash up in the filter block, which has a few bits for each entry. Without a filter it returns
+// true.
 func (x *Index) MayHave(hash uint64) (bool, error) {
 	b := x.byKind[Filter]
 	n := uint64(b.Size) / filterBucket
@@ -67,8 +68,10 @@ func (x *Index) FilterAhead(hashes []uint64) {
 	x.src.Ahead(parts...)
 }
 
-// filterSize returns the number of buckets for the different hashes of some tables. It counts them
-// by the bits that they set in a table of 16 bits for each, so that it misses one in 30.
+// filterSize returns the number of buckets that the filter gets for the entries of some tables. The
+// filter stores equal hashes once, so filterSize counts the different ones. It counts
+// approximately, by marking hashes in a bit table with 16 bits for each entry, and so misses one in
+// 30.
 func filterSize(tables [][]Hashed) uint64 {
 	entries := 0
 	for _, t := range tables {
@@ -89,7 +92,8 @@ func filterSize(tables [][]Hashed) uint64 {
 	return (different*filterKeyBits + 8*filterBucket - 1) / (8 * filterBucket)
 }
 
-// FilterOf returns a filter of the entries of several tables.
+// FilterOf returns the filter block for the entries of several tables, by which a reader rejects
+// most hashes that no table has.
 func FilterOf(tables ...[]Hashed) []byte {
 	n := filterSize(tables)
 	data := make([]byte, n*filterBucket)

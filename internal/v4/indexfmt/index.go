@@ -136,8 +136,8 @@ func (x *Index) fault(off int64, format string, args ...any) error {
 	return newError(int(physical(off)), fault.ErrIndex, format, args...)
 }
 
-// misread returns the error for fields that could not be decoded. They begin at offset off in the
-// content.
+// misread returns the error for fields of the index that f could not decode. The fields begin at
+// offset off in the content.
 func (x *Index) misread(off int64, f *wire.Fields) error {
 	if f.Err.Class != fault.ErrIndex {
 		return newError(int(physical(off))+f.Err.Pos, fault.ErrIndex, "%v: %s", f.Err.Class, f.Err.Detail)
@@ -160,7 +160,8 @@ func (x *Index) Scheme(kind Kind) (string, error) {
 	return name, err
 }
 
-// scheme returns the name of a scheme, and the rest of the block.
+// scheme reads the name of a scheme at the beginning of a block, such as the way in which
+// unqualified names were computed. It returns the name, and the rest of the block.
 func (x *Index) scheme(kind Kind) (string, Block, error) {
 	b := x.byKind[kind]
 	if b.Size == 0 {

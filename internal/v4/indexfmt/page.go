@@ -30,11 +30,12 @@ func seededSum(seed uint64, data []byte) uint32 {
 	return uint32(d.Sum64())
 }
 
-// physical converts an offset in the content to one in the section.
+// physical converts an offset in the content, which does not include the checksums of pages, to an
+// offset in the index section.
 func physical(off int64) int64 { return off + off/pageContent*SumSize }
 
-// span returns the range in the section of the pages that contain n bytes of content from offset
-// off.
+// span returns where the pages are in the index section that contain n bytes of the content from
+// offset off on.
 func span(off, n int64) (from, to int64) {
 	return off / pageContent * pageSize, (off + n + pageContent - 1) / pageContent * pageSize
 }
@@ -55,7 +56,7 @@ func (x *Index) CheckPage(i int) error {
 	return err
 }
 
-// page returns page i.
+// page returns the page with the number i, which it reads and verifies unless it is in memory.
 func (x *Index) page(i int64) (*page, error) {
 	if p := x.pages[i].Load(); p != nil {
 		return p, nil
@@ -88,8 +89,9 @@ func (x *Index) read(dst []byte, off int64) error {
 // believed is the maximum memory allocated for content before it has been read, in bytes.
 const believed = 4 << 20
 
-// content returns size bytes from offset off. The range is within the size that the index claims;
-// memory is allocated as the bytes are read.
+// content returns size bytes of the content from offset off on. The range must be within the size
+// that the index claims to have. This size may be false, so content allocates memory only as it
+// reads the bytes.
 func (x *Index) content(off, size int64) ([]byte, error) {
 	data := make([]byte, 0, min(size, believed))
 	if err := x.pieces(off, size, func(p []byte) { data = append(data, p...) }); err != nil {
@@ -98,7 +100,8 @@ func (x *Index) content(off, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// pieces yields size bytes of content from offset off, page by page.
+// pieces calls yield with the content of one page after the other: size bytes in all, from offset
+// off on.
 func (x *Index) pieces(off, size int64, yield func([]byte)) error {
 	if from, to := span(off, size); to-from > pageSize {
 		x.src.Ahead(Range{from, min(to, x.sectionSize) - from})
@@ -152,7 +155,8 @@ func paginate(content []byte) []byte {
 // packedSize returns the size in bytes of n numbers of width bits.
 func packedSize(n uint64, width uint8) int64 { return int64((n*uint64(width) + 7) / 8) }
 
-// bits returns the number of width bits, at most 56, that begins pos bits after offset off.
+// bits reads a number of width bits, at most 56, from an array of such numbers. The array is at
+// offset off of the content, and the number begins after pos bits of the array.
 func (x *Index) bits(off int64, pos uint64, width uint8) (uint64, error) {
 	if width == 0 {
 		return 0, nil // such an array has no bytes and may be at the end of the content

@@ -26,14 +26,16 @@ const (
 	minPart = 5 + 2*SumSize
 )
 
-// A NamePart describes a part of a unit's names.
+// A NamePart describes a part of a unit's names: up to PartSize strings of its string table, and
+// the rows of the symbols with these names.
 type NamePart struct {
 	Strings, Rows       Range  // in the sections, after their bitmask bytes
 	StringsSum, RowsSum uint32 // checksums of these bytes
 	Mark                wire.TrieMark
 }
 
-// PartedNames is a unit's record in the block, not decoded.
+// A PartedNames is what the index has about the parts of one unit's names. The parts are decoded
+// when they are needed.
 type PartedNames struct {
 	Count                          int // number of strings, and of rows
 	StringsCompact, SymbolsCompact bool
@@ -41,7 +43,7 @@ type PartedNames struct {
 	fields wire.Fields
 }
 
-// NameParts returns the record of a unit, or nil if it has none.
+// NameParts returns the parts of a unit's names, or nil if the index has none for the unit.
 func (x *Index) NameParts(unit int) (*PartedNames, error) {
 	if !x.Has(NameParts) {
 		return nil, nil
@@ -97,7 +99,7 @@ func (n *PartedNames) Each(yield func(i int, p *NamePart) bool) bool {
 	return f.Rest() == 0
 }
 
-// decodePart decodes the part after p.
+// decodePart decodes a part of a unit's names into p, which contains the part before it.
 func decodePart(f *wire.Fields, p *NamePart) {
 	p.Strings.Size, p.Rows.Size = int64(f.Uint32()), int64(f.Uint32())
 	sums := f.Take(2*SumSize, "checksums")
@@ -150,7 +152,8 @@ func AppendNameParts(dst []byte, compact bool, units []NamesSections) []byte {
 	return append(appendPlaces(dst, compact, ranks, append(offsets, uint64(len(records)))), records...)
 }
 
-// appendParts appends the record of a unit, or returns nil if it has none.
+// appendParts appends the parts of a unit's names to the block. It returns nil if the names of the
+// unit cannot be divided into parts.
 func appendParts(dst []byte, u *NamesSections) []byte {
 	rows, count := rowMarks(u)
 	if count < MinParted {
@@ -186,8 +189,9 @@ func appendParts(dst []byte, u *NamesSections) []byte {
 	return e.Data
 }
 
-// appendPart appends a part whose strings end at a position. previous is the path of the part
-// before.
+// appendPart appends one part of a unit's names. The strings of the part begin at the trie node m
+// and end at position end of the string table. rows are the rows of their symbols. previous is the
+// path to the node at which the part before begins, with which the path to m often shares a prefix.
 func appendPart(e *wire.Encoder, u *NamesSections, previous []byte, m *wire.TrieMark, rows Range, end int) {
 	e.Uint32(uint32(end - m.Pos))
 	e.Uint32(uint32(rows.Size))
@@ -209,8 +213,9 @@ func appendPart(e *wire.Encoder, u *NamesSections, previous []byte, m *wire.Trie
 	}
 }
 
-// rowMarks returns the positions of every PartSize-th row of a unit, and the number of rows. It
-// returns 0 rows if they are not in the order of their IDs.
+// rowMarks returns the positions of every PartSize-th row of a unit's symbol names, and the number
+// of rows. It returns 0 rows if the unit is small, or if its rows are not in the order of their
+// IDs.
 func rowMarks(u *NamesSections) (marks []int, count int) {
 	f := u.Symbols
 	count = f.RowCount()

@@ -8,8 +8,9 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// places is an array of ascending numbers, each with an offset. Two blocks begin with one: that of
-// groups of callers, by symbol ID, and that of the parts of names, by unit.
+// A places is an array of ascending IDs, each with an offset of the data about this ID. Two blocks
+// begin with such an array: that of groups of callers, by symbol ID, and that of the parts of
+// names, by unit.
 type places struct {
 	x               *Index
 	n               int
@@ -38,8 +39,8 @@ func (x *Index) places(kind Kind) (*places, error) {
 	return p, nil
 }
 
-// row returns number i and its offset. For i == p.n it returns 0 and the end of the data to which
-// the offsets refer.
+// row returns the i-th ID of the array and its offset. After the last ID, for i == p.n, it returns
+// 0 and the end of the data to which the offsets refer.
 func (p *places) row(i int) (id uint32, off int64, err error) {
 	pos := uint64(i) * uint64(p.idBits+p.offBits)
 	first, err := p.x.bits(p.rows, pos, p.idBits)
@@ -50,7 +51,8 @@ func (p *places) row(i int) (id uint32, off int64, err error) {
 	return uint32(first), int64(at), err
 }
 
-// at returns number i, its offset, and the offset of the next number. Offsets are at most size.
+// at returns the i-th ID of the array, and where the data about it begin and end. size is the size
+// of all data, for a check.
 func (p *places) at(i int, size int64) (id uint32, from, to int64, err error) {
 	id, from, err = p.row(i)
 	if err != nil {
@@ -63,7 +65,7 @@ func (p *places) at(i int, size int64) (id uint32, from, to int64, err error) {
 	return id, from, to, err
 }
 
-// find returns the position of the last number that is at most id, or -1 if there is none.
+// find returns the position in the array of the last ID that is at most id, or -1 if there is none.
 func (p *places) find(id uint32) (i int, err error) {
 	above := sort.Search(p.n, func(i int) bool {
 		first, _, e := p.row(i)
@@ -75,7 +77,8 @@ func (p *places) find(id uint32) (i int, err error) {
 	return above - 1, err
 }
 
-// appendPlaces appends an array of numbers and their offsets, of which there is one more.
+// appendPlaces appends an array of IDs and offsets to a block. offsets has one element more than
+// ids: the end of the data about the last ID.
 func appendPlaces(dst []byte, compact bool, ids, offsets []uint64) []byte {
 	dst = appendUint(dst, compact, 4, uint64(len(ids)))
 	ids = append(ids, 0)

@@ -12,7 +12,8 @@ import (
 // names section and, if its sections are adjacent, their positions and checksums. It minimises the
 // number of reads of a file for which each read is slow.
 
-// A Run is the record for a unit in the runs block.
+// A Run is the data that the runs block has about one unit. With it, a reader finds the unit's
+// sections without the file names section and the section table.
 type Run struct {
 	Bitmask byte   // bitmask byte of the file names section
 	Entry   []byte // the unit's entry in that section
@@ -37,7 +38,7 @@ func (r *Run) Size() (size int64) {
 	return size
 }
 
-// Run returns the record of a unit.
+// Run returns the data of the runs block about a unit.
 func (x *Index) Run(unit int) (*Run, error) {
 	b, err := x.record(unit)
 	if err != nil {
@@ -55,7 +56,8 @@ func (x *Index) Run(unit int) (*Run, error) {
 	return r, nil
 }
 
-// RunPlace returns the range in the section of the pages with a unit's record.
+// RunPlace returns where the pages are in the index section that contain the data of the runs block
+// about a unit.
 func (x *Index) RunPlace(unit int) (off, size int64, err error) {
 	b, err := x.record(unit)
 	if err != nil {
@@ -65,7 +67,7 @@ func (x *Index) RunPlace(unit int) (off, size int64, err error) {
 	return off, size, nil
 }
 
-// record returns the position of a unit's record.
+// record returns where the data about a unit are in the runs block.
 func (x *Index) record(unit int) (Block, error) {
 	b := x.byKind[Runs]
 	if unit >= x.units {

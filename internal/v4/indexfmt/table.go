@@ -21,7 +21,8 @@ const (
 	remainderBits = 8 // one lookup in 43 also finds another name
 )
 
-// A Table is a hash table of the index.
+// A Table is a hash table in a block of the index. It finds the numbers of symbols or units by the
+// hash of a name.
 type Table struct {
 	x                        *Index
 	entries, buckets         uint64
@@ -67,7 +68,8 @@ func (x *Index) openTable(kind Kind) (*Table, error) {
 	return t, nil
 }
 
-// decodeTable decodes the head of a table.
+// decodeTable decodes the fields at the beginning of a hash table: the numbers of its entries and
+// buckets, and the widths of its numbers.
 func decodeTable(f *wire.Fields) *Table {
 	t := &Table{entries: uint64(f.Uint32()), buckets: uint64(f.Uint32())}
 	t.valueBits, t.remainderBits = f.Byte(), f.Byte()
@@ -76,7 +78,7 @@ func decodeTable(f *wire.Fields) *Table {
 
 func (t *Table) rowBits() uint8 { return t.remainderBits + t.valueBits }
 
-// bucket returns the bucket of a hash, for n buckets.
+// bucket returns the number of the bucket in which a hash is, for a table of n buckets.
 func bucket(hash, n uint64) uint64 {
 	b, _ := bits.Mul64(hash, n)
 	return b
@@ -115,9 +117,10 @@ func (t *Table) Find(hash uint64, values []uint32) ([]uint32, error) {
 	}
 }
 
-// ahead announces reads of the start of a bucket and of its rows. Only the start has the exact
-// position of the rows. But hashes are spread evenly, so the rows are close to where their share of
-// all hashes is. Waiting for the start would take as long as reading the rows.
+// ahead announces the reads of a lookup of a hash in bucket b, so that they can be made at once:
+// the start of the bucket, and the rows of the bucket. The exact position of the rows is only known
+// after the first read. But hashes are spread evenly, so the rows are close to the position that is
+// proportional to the hash. To wait for the first read would take as long as reading the rows.
 func (t *Table) ahead(hash, b uint64) {
 	if !t.x.src.Slow() {
 		return
@@ -132,7 +135,7 @@ func (t *Table) ahead(hash, b uint64) {
 		t.x.pagesOf(t.rows+int64(first*width/8), int64((last-first)*width/8)+8))
 }
 
-// start returns the number of the first entry of a bucket.
+// start returns the number of the first row of a bucket.
 func (t *Table) start(bucket uint64) (uint64, error) {
 	return t.x.bits(t.starts, bucket*uint64(t.startBits), t.startBits)
 }
@@ -141,9 +144,9 @@ func (t *Table) row(i uint64) (uint64, error) {
 	return t.x.bits(t.rows, i*uint64(t.rowBits()), t.rowBits())
 }
 
-// search returns the first entry in [start, end) whose remainder is at least the given one. Entries
-// are in ascending order, so a bucket into which a hostile file puts thousands of names is not
-// slow.
+// search returns the number of the first row in [start, end) whose remainder is at least the given
+// one. It is a binary search, because rows are in ascending order. So a bucket into which a hostile
+// file puts thousands of names is not slow.
 func (t *Table) search(start, end, remainder uint64) (uint64, error) {
 	for start < end {
 		middle := (start + end) / 2
@@ -173,7 +176,8 @@ type layout struct {
 	rows   []uint64
 }
 
-// place distributes entries over buckets, and sorts the rows of each bucket.
+// place computes the rows of a hash table from its entries: it distributes the entries over the
+// buckets, and sorts the rows of each bucket.
 func place(entries []Hashed, buckets uint64, remainderBits, valueBits uint8) layout {
 	l := layout{make([]uint32, buckets+1), make([]uint64, len(entries))}
 	for _, e := range entries {

@@ -17,7 +17,8 @@ const MaxUnits = 1 << maxRankBits
 
 const maxRankBits = 24
 
-// unitBlock is the block of units.
+// A unitBlock is the block of the index with the positions of all units in the file names section,
+// and with the order of the units by symbol ID.
 type unitBlock struct {
 	x                            *Index
 	ranked                       int // number of units with symbol IDs
@@ -49,8 +50,8 @@ func (x *Index) unitBlock() (*unitBlock, error) {
 
 func (u *unitBlock) entryBits() uint8 { return u.offsetBits + 8*SumSize }
 
-// entry returns the start of a unit's entry in the file names section, and the checksum of the
-// entry. The entry after the last unit begins at the end of the last one.
+// entry returns where the entry of a unit begins in the file names section, and the checksum of the
+// entry. For the number after the last unit it returns the end of the last entry.
 func (u *unitBlock) entry(rank int) (off int64, sum uint32, err error) {
 	pos := uint64(rank) * uint64(u.entryBits())
 	o, err := u.x.bits(u.entries, pos, u.offsetBits)
@@ -61,8 +62,8 @@ func (u *unitBlock) entry(rank int) (off int64, sum uint32, err error) {
 	return int64(o), uint32(s), err
 }
 
-// rankedAt returns the first symbol ID and the position in the file names section of the i-th unit
-// by symbol ID.
+// rankedAt returns the i-th unit in the order of symbol IDs: its first symbol ID, and its position
+// in the file names section.
 func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 	v, err := u.x.bits(u.byID, uint64(i)*uint64(u.idBits+u.rankBits), u.idBits+u.rankBits)
 	start, rank = uint32(v>>u.rankBits), int(v&(1<<u.rankBits-1))
@@ -76,7 +77,8 @@ func (u *unitBlock) rankedAt(i int) (start uint32, rank int, err error) {
 // slow: a search would read a part of it several times.
 const maxSearched = 256 << 10
 
-// searchAhead announces a search through the units by symbol ID.
+// searchAhead announces that the units will be searched by symbol ID, so that a slow reader can
+// read the whole array at once.
 func (u *unitBlock) searchAhead() {
 	if size := packedSize(uint64(u.ranked), u.idBits+u.rankBits); u.x.src.Slow() && size <= maxSearched {
 		u.x.src.Ahead(u.x.pagesOf(u.byID, size))
@@ -91,7 +93,8 @@ type Entry struct {
 	Sum      uint32
 }
 
-// UnitEntry returns the entry of a unit.
+// UnitEntry returns where the entry of a unit is in the file names section, given the position of
+// the unit among all entries.
 func (x *Index) UnitEntry(rank int) (Entry, error) {
 	if rank >= x.units {
 		return Entry{}, x.fault(0, "unit %d of %d", rank, x.units)
@@ -108,7 +111,8 @@ func (x *Index) UnitEntry(rank int) (Entry, error) {
 	return Entry{rank, from, to, sum}, err
 }
 
-// Owner returns the rank of the unit whose range contains a symbol ID.
+// Owner returns the position, in the file names section, of the unit whose range contains a symbol
+// ID.
 func (x *Index) Owner(id uint32) (rank int, ok bool, err error) {
 	u, err := x.unitBlock()
 	if err != nil {

@@ -54,7 +54,7 @@ func Append(dst []byte, compact bool, s *Section, ids func(rank int) uint32) []b
 	return append(e.Data, body...)
 }
 
-// choose returns the parameters that minimise the size of the section.
+// choose returns the parameters of the Rice codes with which the section has the smallest size.
 func choose(s *Section) widths {
 	var lengths [maxLengthBits + 1]int
 	var runs [maxRunBits + 1]int
@@ -75,7 +75,7 @@ func choose(s *Section) widths {
 	return widths{least(lengths[:]), least(runs[:])}
 }
 
-// least returns the index of the smallest number.
+// least returns the index of the smallest of some sizes.
 func least(sizes []int) (at uint8) {
 	for i := range sizes {
 		if sizes[i] < sizes[at] {
@@ -145,7 +145,7 @@ func (t *Table) Sum(rank int) (sum uint32, ok bool) {
 	return binary.BigEndian.Uint32(t.data[low:]), true
 }
 
-// bytes returns the range of a unit's bytes.
+// bytes returns where the data of a unit begin and end in the section.
 func (t *Table) bytes(rank int) (low, high int) {
 	low = t.start
 	if rank > 0 {
@@ -283,7 +283,7 @@ func (w *bitWriter) unit(u *Unit, ids uint32, widths widths) {
 	}
 }
 
-// numberBits returns the number of bits for the number of one of n functions.
+// numberBits returns how many bits are needed for the number of one function among n.
 func numberBits(n int) uint8 { return uint8(bits.Len(uint(n - 1))) }
 
 func (w *bitWriter) function(marks []Mark, widths widths) {
@@ -309,7 +309,8 @@ func (w *bitWriter) function(marks []Mark, widths widths) {
 	}
 }
 
-// wordsIn returns the number of lines with words at the start of marks.
+// wordsIn returns how many lines at the beginning of marks have words, that is, are neither empty
+// nor only punctuation.
 func wordsIn(marks []Mark) int {
 	for i, m := range marks {
 		if m < FirstWords {

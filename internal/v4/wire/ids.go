@@ -15,7 +15,7 @@ const (
 	firstDense = 1 << 10
 )
 
-// Find returns the number that Add has stored for an ID.
+// Find returns the number that [IDTable.Add] has stored for an ID.
 func (t *IDTable) Find(id uint32) (number uint32, ok bool) {
 	if uint64(id) < uint64(len(t.dense)) {
 		n := t.dense[id]

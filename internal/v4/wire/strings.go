@@ -76,7 +76,8 @@ func (d *trieDecoder) run() {
 	}
 }
 
-// visit reads the current node.
+// visit reads the node of the trie that comes next. If a string ends there, visit stores the
+// string.
 func (d *trieDecoder) visit() {
 	pos := d.Pos
 	children, terminal, id := d.Node()
@@ -92,7 +93,7 @@ func (d *trieDecoder) visit() {
 	d.Descend(children)
 }
 
-// checkTwice fails if two paths spell one string.
+// checkTwice records an error if two paths of the trie lead to the same string.
 func (d *trieDecoder) checkTwice() {
 	there := make(map[string]bool, len(d.names))
 	for _, name := range d.names {
@@ -123,7 +124,8 @@ func (d *trieDecoder) add(pos int, id uint32) {
 	d.found++
 }
 
-// spell returns the string of the current node.
+// spell returns the string that ends at the current node: the labels on the path to the node,
+// joined.
 func (d *trieDecoder) spell() string {
 	if d.text == nil || len(d.path) > d.text.Cap()-d.text.Len() {
 		d.text = new(strings.Builder)
@@ -168,7 +170,7 @@ func (f *Fields) SomeStrings(enter func(n int, label []byte) bool, yield func(in
 // are a few dozen nodes deep.
 const maxPickDepth = 1 << 16
 
-// step is a node on the path to the current one.
+// A step is a node on the path from the root of the trie to the node that is being read.
 type step struct {
 	left     int // children left to visit
 	from, to int // position of the label of the edge that leads to the next node
@@ -212,8 +214,9 @@ func (f *Fields) PickStrings(wanted BitSet, yield func(index uint32, name []byte
 	}
 }
 
-// skipLeaves skips up to n children from the next label on, while they have no children and no
-// wanted string. It returns their number. In other than compact tables it skips none.
+// skipLeaves skips children of a node, as long as they have no children of their own and no wanted
+// string ends there. n is the number of children left. It returns how many it has skipped. In a
+// table that is not compact it skips none.
 func (f *Fields) skipLeaves(n int, wanted BitSet) (skipped int) {
 	if !f.Compact {
 		return 0
@@ -290,7 +293,8 @@ const (
 // StringCount decodes the number of strings.
 func (f *Fields) StringCount() int { return f.Count(uint64(f.Uint32()), 1+4, 1+1, "strings") }
 
-// Node decodes the bitmask of a node and, if a string ends there, the string index.
+// Node decodes the bitmask of a node: how many children the node has, and whether a string ends
+// there. If one does, Node also decodes the index of the string.
 func (f *Fields) Node() (children int, terminal bool, id uint32) {
 	if p := f.Data[f.Pos:]; f.Compact && len(p) > 8 { // nearly all nodes
 		if p[0]&terminalFlag == 0 {
@@ -354,7 +358,8 @@ type Trie struct {
 	Prefix int // length of the current node's string
 }
 
-// A TrieFrame is a node with children left to visit.
+// A TrieFrame is a node on the path to the current node of a [Trie] that has children which have
+// not been visited.
 type TrieFrame struct {
 	Children int
 	Prefix   int // length of the node's string
@@ -389,7 +394,8 @@ const (
 	maxMarkFrames = 1 << 8
 )
 
-// A TrieMark is a node of a trie at which decoding can begin.
+// A TrieMark is a node in the middle of a string table, with what has to be known of the nodes
+// before it to begin decoding there.
 type TrieMark struct {
 	Pos    int    // position of the node, after its label
 	Path   []byte // string of the node
@@ -458,7 +464,8 @@ func (f *Fields) PickStringsFrom(m, scratch *TrieMark, wanted BitSet, yield func
 	return true
 }
 
-// skipLeaves skips the next children as long as they have no children and no wanted string.
+// skipLeaves skips the next children of the current node, as long as they have no children of their
+// own and no wanted string ends there.
 func (t *Trie) skipLeaves(wanted BitSet) {
 	for len(t.Frames) > 0 {
 		top := &t.Frames[len(t.Frames)-1]
