@@ -33,7 +33,7 @@ const replaced = 0.2
 // to the next line.
 const sameMark = 0.15
 
-// An alignment pairs the lines of an old function with the lines of a new one.
+// An alignment pairs the lines of an old version of a function with the lines of a new version.
 type alignment struct {
 	old, new []outline.Line
 	to       []int32 // for each old line the index of its new line, or none
@@ -68,7 +68,7 @@ func firstOfBody(lines []outline.Line) int {
 	return 1 + slices.IndexFunc(lines[1:], func(l outline.Line) bool { return l.Weight > 0 })
 }
 
-// taken returns the offsets of the new lines that are paired with an old line.
+// taken returns the line offsets of those new lines that are paired with an old line.
 func (a *alignment) taken() map[int32]bool {
 	taken := make(map[int32]bool)
 	for j, i := range a.from {
@@ -79,7 +79,7 @@ func (a *alignment) taken() map[int32]bool {
 	return taken
 }
 
-// nones returns n times the index none.
+// nones returns a slice of n elements that all are none, the index for a missing line.
 func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }
 
 // pair pairs old line i with new line j.
@@ -92,9 +92,10 @@ type region struct {
 	level           int
 }
 
-// anchors pairs the equal lines at both ends of a region, and then equal lines that occur only once
-// in each of its two ranges. It does the same between two such lines. It returns the regions that
-// have no such lines.
+// anchors pairs equal lines in a region, which is a range of old lines and a range of new lines. It
+// pairs the equal lines at both ends of the region, and then equal lines that occur only once in
+// each of its two ranges. It does the same in the regions between these lines. It returns the
+// regions that remain without such lines.
 func (a *alignment) anchors(r region) (rest []region) {
 	var pending stack.Stack[region]
 	pending.Push(r)
@@ -121,7 +122,8 @@ func (a *alignment) anchors(r region) (rest []region) {
 	return rest
 }
 
-// trim pairs the equal lines at both ends of a region and returns the rest of the region.
+// trim pairs the equal lines at both ends of a region, which is a range of old lines and a range of
+// new lines. It returns the region without these lines.
 func (a *alignment) trim(r region) region {
 	for r.low < r.high && r.newLow < r.newHigh && a.old[r.low].Hash == a.new[r.newLow].Hash {
 		a.pair(r.low, r.newLow)
@@ -147,8 +149,9 @@ func (a *alignment) unique(r region) []match {
 	return pairsOf(rows(a.old, r.low, r.high, bits), rows(a.new, r.newLow, r.newHigh, bits), r.low, r.newLow)
 }
 
-// pairsOf returns the pairs of old and new lines with equal keys. The key must occur once in each
-// list. first and newFirst are the indexes of the first line of each list.
+// pairsOf returns the pairs of an old line and a new line with equal keys. old and new are the keys
+// of two lists of lines. A line is paired only if its key occurs once in each list. first and
+// newFirst are the indexes of the first line of each list.
 func pairsOf(old, new []uint64, first, newFirst int) (pairs []match) {
 	type seen struct {
 		at              int32
@@ -204,8 +207,9 @@ func increasing(pairs []match) []match {
 	return row
 }
 
-// similar pairs the lines of a region so that the sum of their similarities is as large as
-// possible. It does nothing for a region that is too large for this.
+// similar pairs old and new lines of a region so that the sum of their similarities is as large as
+// possible. The order of lines stays the same. It does nothing if the region has too many lines for
+// this.
 func (a *alignment) similar(r region) {
 	old, new := free(a.to, r.low, r.high), free(a.from, r.newLow, r.newHigh)
 	n, m := len(old), len(new)
@@ -238,7 +242,8 @@ func (a *alignment) similar(r region) {
 	}
 }
 
-// free returns the indexes from low to high of lines that have no pair yet.
+// free returns the indexes from low up to, but not including, high of lines that are not paired
+// yet. lines has the index of the paired line for each line, or none.
 func free(lines []int32, low, high int) (list []int) {
 	for i := low; i < high; i++ {
 		if lines[i] == none {
@@ -248,8 +253,8 @@ func free(lines []int32, low, high int) (list []int) {
 	return list
 }
 
-// alike returns the similarity of old line i and new line j, multiplied by the weight of the line,
-// or 0 if they cannot be the same line.
+// alike returns how similar old line i and new line j are, multiplied by the weight of the new
+// line. It returns 0 if they are too different to be the same line.
 func (a *alignment) alike(i, j int) float32 {
 	old, new := &a.old[i], &a.new[j]
 	if old.Hash == new.Hash {
@@ -274,9 +279,10 @@ func (a *alignment) alike(i, j int) float32 {
 	return share * weight(new)
 }
 
-// confirmed returns the assumed similarity of two lines with equal fingerprints in the profile
-// (marks), whose text is unknown. A mark has few bits, so marks of different lines are often equal
-// by chance. If the lines before or after them are equal as well, chance is less likely.
+// confirmed returns the assumed similarity of old line i and new line j, whose text is unknown and
+// whose fingerprints in the profile (marks) are equal. A mark has few bits, so marks of different
+// lines are often equal by chance. If the lines before or after them are equal as well, chance is
+// less likely.
 func (a *alignment) confirmed(i, j int) float32 {
 	share := float32(lonely)
 	for _, step := range [...]int{-1, 1} {
@@ -303,7 +309,8 @@ func weight(l *outline.Line) float32 {
 	return 0.1 + float32(math.Sqrt(float64(l.Weight)))
 }
 
-// similarity returns the number of words that two lines have in common, as a share of their words.
+// similarity returns the number of words that an old line and a new line have in common, as a share
+// of all their words.
 func similarity(old, new *outline.Line) float32 {
 	v, w := old.Words, new.Words
 	if len(v) == 0 || len(w) == 0 {
@@ -312,8 +319,8 @@ func similarity(old, new *outline.Line) float32 {
 	return 2 * float32(inCommon(v, w)) / float32(len(v)+len(w))
 }
 
-// moved pairs lines that were moved past other lines. It pairs equal lines that have no pair yet
-// and occur only once in each function.
+// moved pairs lines that an edit has moved past other lines. It pairs equal lines that are not
+// paired yet and occur only once in each version of the function.
 func (a *alignment) moved() {
 	bits := bitsOf(len(a.old), len(a.new)) + movedBits
 	old, new := rows(a.old, 0, len(a.old), bits), rows(a.new, 0, len(a.new), bits)
@@ -328,8 +335,9 @@ func (a *alignment) moved() {
 // bitsOf, because it can be anywhere in the function.
 const movedBits = 8
 
-// hide sets the keys of some lines to 0, so that pairsOf ignores them: of lines that have a pair
-// already, and of lines with too few words to be recognised elsewhere.
+// hide sets the keys of some lines to 0, so that pairsOf ignores these lines: those that are paired
+// already, and those with too few words to be recognised elsewhere. to has the index of the paired
+// line for each line, or none.
 func hide(keys []uint64, lines []outline.Line, to []int32) {
 	for i := range keys {
 		if to[i] != none || lines[i].Weight < 2 {
@@ -338,7 +346,8 @@ func hide(keys []uint64, lines []outline.Line, to []int32) {
 	}
 }
 
-// extendAll pairs equal lines next to lines that have a pair.
+// extendAll extends the pairs found so far: it also pairs equal lines that directly precede or
+// follow a pair.
 func (a *alignment) extendAll() {
 	for i, j := range a.to {
 		if j != none {
@@ -348,8 +357,8 @@ func (a *alignment) extendAll() {
 	}
 }
 
-// extend pairs the lines after old line i and new line j (step 1), or before them (step -1), as
-// long as they are equal and have no pair.
+// extend pairs the lines that follow old line i and new line j (step 1), or that precede them (step
+// -1), as long as they are equal and not paired yet.
 func (a *alignment) extend(i, j, step int) {
 	for {
 		i, j = i+step, j+step
@@ -378,9 +387,10 @@ func bitsOf(n, m int) int { return bits.Len(uint(n)) + bits.Len(uint(m)) + spare
 // beyond is used in keys in place of the hash of a line before the first or after the last one.
 const beyond = math.MaxUint64
 
-// rows returns a key for each line from low to high. Lines with the same key are probably the same
-// line. A key is the hash of the line itself and of the lines around it. It includes as many lines
-// before and after as are needed for the given bits of evidence, at most maxRadius on either side.
+// rows returns a key for each line from low up to, but not including, high. Lines with the same key
+// are probably the same line. A key is the hash of the line itself and of the lines around it. It
+// includes as many lines before and after as are needed to reach enough bits of evidence, at most
+// maxRadius on either side.
 func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	keys := make([]uint64, high-low)
 	for i := low; i < high; i++ {

@@ -87,8 +87,8 @@ func structors(symbol string) []string {
 	return symbols
 }
 
-// at returns the function at a declaration, or nil. If several functions may begin on the line of
-// the declaration, it prefers the one with the given name.
+// at returns the function of the sources that begins at the declaration d, or nil. If several
+// functions may begin on the line of the declaration, it prefers the one with the given name.
 func (s *Sources) at(d Declaration, name string) *function {
 	file := s.fileOf(d.File)
 	if file == nil {
@@ -108,12 +108,13 @@ func (s *Sources) at(d Declaration, name string) *function {
 	return &f
 }
 
-// Has reports whether a text was added for the file with the given path, or for a file whose path
-// ends like it.
+// Has reports whether the sources contain the file with the given path, or a file whose path has
+// the same last components.
 func (s *Sources) Has(name string) bool { return s.fileOf(name) != nil }
 
-// fileOf returns the file whose path has the longest common end with name, or nil. It prefers the
-// file itself to a part of its text in another file, marked by "#line".
+// fileOf returns the source file whose path has the most components at its end in common with the
+// path name, or nil. If several do, it prefers a whole file to the part of another file that a
+// "#line" attributes to this path.
 func (s *Sources) fileOf(name string) *source {
 	name = path.Clean(name)
 	var found *source

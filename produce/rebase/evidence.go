@@ -27,8 +27,9 @@ func (p *plan) moveEvidence(from, to *profile.Profile) {
 	to.SetEvidence(moved)
 }
 
-// moveCode moves the machine code of a function, with the functions inlined in it, to the new
-// sources: it replaces their names and source positions. It drops a position whose line no longer
+// moveCode moves the source positions in the machine code c of a function, with the functions
+// inlined in it, to the new sources. It also replaces the names of renamed functions. byName has
+// the changes of functions by their old names. moveCode drops a position whose line no longer
 // exists. A call whose line no longer exists gets line 0.
 func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	frames := c.Frames
@@ -75,8 +76,10 @@ func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	}
 }
 
-// changesOf returns the change of the function of each inline frame, or nil for an unknown
-// function. Functions of one name are distinguished by the file of the frame's first position.
+// changesOf returns, for each inline frame of the machine code c, how the frame's function has
+// changed in the new sources, or nil for an unknown function. byName has the changes by the old
+// names of functions. Functions of one name are distinguished by the file of the frame's first
+// position.
 func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	files := make([]string, len(c.Frames))
 	note := func(frame int32, file string) {
@@ -106,9 +109,9 @@ func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	return changes
 }
 
-// position moves a source position in a function to the new sources. It returns false if its line
-// no longer exists. line maps line offsets. Positions in other files, such as macros of a header,
-// stay the same.
+// position moves a source position in the inline frame f to the new sources. It returns false if
+// the line of the position no longer exists. line maps old line offsets to new ones. Positions in
+// other files than that of the function, such as macros of a header, stay the same.
 func (c *change) position(f *profile.InlineFrame, at profile.Position, line func(*change, int32) (int32, bool)) (profile.Position, bool) {
 	switch {
 	case c == nil, f.Declared == 0, path.Base(at.File) != path.Base(c.file):

@@ -27,8 +27,8 @@ type macro struct {
 	body       string
 }
 
-// meanings returns all identifiers to which a text of a file can expand. If a macro has several
-// definitions, for example in branches of "#if", it uses all of them.
+// meanings returns all identifiers to which a text in a file can expand by macros. If a macro has
+// several definitions, for example in branches of "#if", it uses all of them.
 func (s *Sources) meanings(file *source, text string) (names []string) {
 	defined := make(map[string][]macro)
 	seen := map[string]bool{text: true}
@@ -56,9 +56,9 @@ var (
 	pasting    = pattern.Of(`\s*##\s*`)
 )
 
-// expand replaces the last macro in a text by each of its definitions. The last one comes first
-// because it may be an argument of another macro. any is false if the text contains no macro.
-// defined caches the definitions by name.
+// expand replaces the last macro in a text by each of its definitions, and returns the resulting
+// texts. It begins with the last macro because that may be an argument of another macro. any is
+// false if the text contains no macro. defined caches the definitions by name.
 func (s *Sources) expand(file *source, text string, defined map[string][]macro) (next []string, any bool) {
 	words := anyWord().FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(words) { // arguments before the macro that has them
@@ -110,7 +110,8 @@ func (s *Sources) definitions(file *source, name string) (list []macro) {
 	return list
 }
 
-// definitions returns the definitions of a macro in one file. The pattern define matches them.
+// definitions returns the definitions of a macro in one file. define is the pattern that matches
+// such a definition.
 func (s *source) definitions(name string, define *regexp.Regexp) (list []macro) {
 	if !bytes.Contains(s.text, []byte(name)) {
 		return nil
@@ -138,7 +139,7 @@ func (p *plan) renameInlines(renames []string) {
 	}
 }
 
-// symbolsOf iterates over the names of a profile's symbols.
+// symbolsOf iterates over the symbols in uses, which are the symbols of a profile.
 func symbolsOf(uses []use) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range uses {

@@ -18,8 +18,8 @@ type oldSources interface {
 	unchanged(file string) bool
 }
 
-// A plan maps each symbol of a profile to a function of the new sources, and the lines of that
-// function to its new lines.
+// A plan maps each symbol of a profile to a function of the new sources, and the old line offsets
+// of that function to new ones.
 type plan struct {
 	old     oldSources
 	new     *Sources
@@ -27,8 +27,8 @@ type plan struct {
 	taken   map[functionKey]bool // functions of the new sources to which a symbol is mapped
 }
 
-// A change has a symbol's function in the old and in the new sources, and the new offset of each
-// old line.
+// A change describes how the function of one symbol has changed: its text in the old and in the new
+// sources, and the new offset of each old line.
 type change struct {
 	use
 	index    int // index in plan.changes
@@ -89,7 +89,8 @@ func makePlan(uses []use, old oldSources, new *Sources) *plan {
 	return p
 }
 
-// take maps a symbol to a function of the new sources, and aligns their lines.
+// take maps the symbol of a change to function f of the new sources, and aligns the lines of both
+// versions of the function.
 func (p *plan) take(c *change, f *function) {
 	c.new = f
 	p.taken[f.key()] = true
@@ -97,8 +98,9 @@ func (p *plan) take(c *change, f *function) {
 	c.name = c.renamed()
 }
 
-// stay leaves the records of a symbol as they are, because its file is unchanged. No other symbol
-// can then be mapped to its function.
+// stay leaves the records of a change's symbol as they are, because the source file is unchanged.
+// It also marks the functions of the new sources with this symbol as taken, so that no other symbol
+// is mapped to them.
 func (p *plan) stay(c *change) {
 	c.same, c.share, c.outcome = true, 1, Unchanged
 	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
@@ -112,8 +114,9 @@ func (p *plan) stay(c *change) {
 // always false for a function whose symbol is unknown.
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
 
-// best returns the candidate in the new sources that is most probably a symbol's function, or nil.
-// A candidate in another file than before must have enough lines in common with the old function.
+// best returns the candidate in the new sources that is most probably the function of a change's
+// symbol, or nil. A candidate in another file than before must have enough lines in common with the
+// old function.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		old, lines := c.old.Lines(), f.linesLike(c.old)
@@ -126,7 +129,8 @@ func (p *plan) best(c *change, candidates []*function) *function {
 	})
 }
 
-// alikeLong returns the ratio of the smaller of two lengths to the larger one, from 0 to 1.
+// alikeLong returns how similar two lengths are: the ratio of the smaller one to the larger one,
+// from 0 to 1.
 func alikeLong(n, m int) float64 { return float64(min(n, m)) / float64(max(n, m, 1)) }
 
 // A functionKey identifies a function of the new sources. Instances of a function template have the
@@ -138,10 +142,10 @@ type functionKey struct {
 
 func (f *function) key() functionKey { return functionKey{f.outline, f.symbol} }
 
-// bestOld returns the function in the old sources to which the counts of a symbol belong, or
-// nil. candidates are the functions of that name. If only the name of a candidate says that it
-// has this symbol, and no declaration does, it must be in the file of the symbol, if that is
-// known, and must have code at enough of the lines with counts.
+// bestOld returns the function in the old sources to which the counts of a change's symbol belong,
+// or nil. candidates are the functions of that name. A candidate that debug info declares with this
+// symbol is accepted. Any other candidate only has the same name. It must be in the file of the
+// symbol, if that is known, and must have code at enough of the lines with counts.
 func bestOld(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		if f.symbol != "" && f.marks == nil {
@@ -180,8 +184,8 @@ func best(candidates []*function, score func(*function) float64) *function {
 	return found
 }
 
-// kinship returns a score for how well the scope, file and parameters of a function fit a symbol. A
-// higher score is better.
+// kinship returns a score for how well the scope, file, parameters and symbol of function f fit the
+// symbol of a change. A higher score is better.
 func (c *change) kinship(f *function) float64 {
 	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
 	if c.spelled.known {
@@ -231,8 +235,9 @@ func sorted(words []uint32) []uint32 {
 // maxOrdered limits the number of words in parameters that inOrder compares.
 const maxOrdered = 1 << 6
 
-// inOrder returns the share of the words in types that occur in text in the same order. Both are
-// hashes of words. It distinguishes overloads that differ only in the order of their parameters.
+// inOrder returns the share of the words in types that occur in text in the same order. Both lists
+// contain hashes of the words in a function's parameters. So inOrder distinguishes overloads that
+// differ only in the order of their parameters.
 func inOrder(types, text []uint32) float64 {
 	types, text = types[:min(len(types), maxOrdered)], text[:min(len(text), maxOrdered)]
 	found := 0
@@ -279,8 +284,9 @@ func inCommon(v, w []uint32) (n int) {
 	return n
 }
 
-// fits returns the share of lines with counts at which a function has code. A line with a call must
-// also contain the name of the callee.
+// fits returns how well function f fits the counts of a change's symbol: the share of the lines
+// with counts at which f has code. A line with a call must also contain the name of the called
+// function.
 func (c *change) fits(f *function) float64 {
 	lines := f.Lines()
 	found, all := 0, 0
@@ -306,7 +312,7 @@ func (c *change) fits(f *function) float64 {
 	return float64(found) / float64(all)
 }
 
-// lineAt returns the index of the line with an offset, or none.
+// lineAt returns the index in lines of the line with an offset, or none.
 func lineAt(lines []outline.Line, offset int32) int {
 	i, ok := slices.BinarySearchFunc(lines, offset, func(l outline.Line, offset int32) int { return cmp.Compare(l.Offset, offset) })
 	if !ok {
@@ -316,7 +322,7 @@ func lineAt(lines []outline.Line, offset int32) int {
 }
 
 // common returns the number of lines that two functions have in common, in any order, as a share of
-// all their lines.
+// the lines of both.
 func common(old, new []outline.Line) float64 {
 	times := make(map[uint64]int, len(old))
 	for _, key := range rows(old, 0, len(old), commonBits) {
@@ -336,8 +342,8 @@ func common(old, new []outline.Line) float64 {
 // rows.
 const commonBits = 10
 
-// align pairs the lines of the old function with those of the new one. It sets the new offsets of
-// the lines, the share of the lines that still exist, and the outcome.
+// align pairs the lines of the old version of a function with those of the new version. It sets the
+// new offsets of the lines, the share of the lines that still exist, and the outcome.
 func (c *change) align() {
 	old, new := c.old.Lines(), c.new.linesLike(c.old)
 	if sameLines(old, new) {
@@ -372,14 +378,14 @@ func (c *change) align() {
 	}
 }
 
-// sameLines reports whether two functions have equal lines at equal offsets.
+// sameLines reports whether two versions of a function have equal lines at equal offsets.
 func sameLines(old, new []outline.Line) bool {
 	return slices.EqualFunc(old, new, func(v, w outline.Line) bool { return v.Offset == w.Offset && v.Hash == w.Hash })
 }
 
-// offsets returns the new offset for each old offset, from the offset of the first old line on. An
-// offset without a line, such as that of a comment, moves with the lines before and after it if
-// their distance stays the same.
+// offsets returns the new line offset for each old line offset. The first element of to is for the
+// old offset first. An offset without a line, such as that of a comment, moves with the lines
+// before and after it if their distance stays the same.
 func offsets(a *alignment) (first int32, to []int32) {
 	if len(a.old) == 0 {
 		return 0, nil
@@ -409,10 +415,10 @@ func offsets(a *alignment) (first int32, to []int32) {
 // longestSplit limits the number of lines into which one line may have been split.
 const longestSplit = 8
 
-// callsApart returns the new offsets of calls that are no longer on the same line as their counts.
-// A formatter may put the statement after a condition on the next line, while the counts stay with
-// the condition. Such a call moves to the next line that contains the callee's name. Between them
-// may be no line that is paired with an old line.
+// callsApart returns the new line offsets of calls that no longer are on the same line as the
+// counts of their old line. A formatter may put the statement after a condition on the next line,
+// while the counts stay with the condition. Such a call moves to the next line that contains the
+// name of the called function. No line between the two may be paired with an old line.
 func callsApart(a *alignment, c *change) map[callee]int32 {
 	lines := c.new.Lines()
 	var taken map[int32]bool
@@ -446,8 +452,9 @@ func (c *change) isBefore(offset int32) bool {
 	return offset < min(c.first, 0) && len(c.to) <= 1<<15
 }
 
-// line returns the new offset for counts at an old offset, and false if the line no longer exists.
-// An offset before the declaration is not part of the function and stays the same.
+// line returns the new line offset for counts at an old offset, and false if the line no longer
+// exists. Offsets before the declaration, as of macros, are not part of the function and stay the
+// same.
 func (c *change) line(offset int32) (int32, bool) {
 	if c.same || c.isBefore(offset) {
 		return offset, true
@@ -459,8 +466,9 @@ func (c *change) line(offset int32) (int32, bool) {
 	return c.to[i], true
 }
 
-// callLine returns the new offset for calls and inlined bodies of a callee at an old offset. word
-// is the hash of the callee's unqualified name.
+// callLine returns the new line offset for the calls and inlined bodies of a function at an old
+// offset. word is the hash of that function's unqualified name. It returns false if the line no
+// longer exists.
 func (c *change) callLine(offset int32, word uint32) (int32, bool) {
 	if to, ok := c.apart[callee{offset, word}]; ok {
 		return to, true
@@ -468,8 +476,8 @@ func (c *change) callLine(offset int32, word uint32) (int32, bool) {
 	return c.line(offset)
 }
 
-// A roots is a pair of folders, one in the profile and one in the new sources, that contain the
-// same files.
+// roots is a pair of folders that contain the same source files: one as the profile names it, and
+// one in the new sources.
 type roots struct{ old, new string }
 
 // movePaths sets the new path of symbols whose function has moved to a file of another name. The
@@ -498,8 +506,8 @@ func (p *plan) movePaths() {
 	}
 }
 
-// rootsOf returns the folders that remain of two paths without their common end. ok is false if the
-// file names differ.
+// rootsOf returns the folders in which two paths begin: what remains of both paths without the
+// components at their ends that are equal. ok is false if the file names differ.
 func rootsOf(old, new string) (r roots, ok bool) {
 	if path.Base(old) != path.Base(new) {
 		return r, false

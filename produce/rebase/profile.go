@@ -45,7 +45,7 @@ var ErrNoSources = errors.New("rebase: the profile does not remember how its sou
 // apply returns a copy of a profile with its counts at their new lines. If nothing moves and the
 // profile has no evidence, it returns the profile itself.
 func (p *plan) apply(from *profile.Profile) *profile.Profile {
-	if p.nothing() && from.Evidence() == nil {
+	if p.changesNothing() && from.Evidence() == nil {
 		return from
 	}
 	to := from.Relocate(p.relocation)
@@ -84,14 +84,15 @@ func (p *plan) remember(from, to *profile.Profile) {
 	}
 }
 
-// nothing reports whether the plan changes no symbol, path or line.
-func (p *plan) nothing() bool {
+// changesNothing reports whether the plan changes no symbol, path or line.
+func (p *plan) changesNothing() bool {
 	return !slices.ContainsFunc(p.changes, func(c *change) bool {
 		return !c.same || c.outcome == Lost || c.name != c.symbol || c.path != c.file
 	})
 }
 
-// relocation returns the new name, file and lines of a symbol.
+// relocation returns where the records of a symbol go: the new name and file of the function, and
+// the new line offsets.
 func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	c := p.changes[s]
 	r := profile.Relocation{Path: c.path, Name: c.name, Drop: c.outcome == Lost}
@@ -110,8 +111,8 @@ func (p *plan) relocation(s profile.SymbolRef) profile.Relocation {
 	return r
 }
 
-// placesOf iterates over the records of a profile, each with the symbol of the innermost function
-// that contains it.
+// placesOf iterates over the records of a profile. Each comes with the symbol of the innermost
+// function that contains it, which may be inlined.
 func placesOf(p *profile.Profile) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		var open []profile.SymbolRef

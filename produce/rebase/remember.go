@@ -106,10 +106,10 @@ func samplesOf(p *profile.Profile) (samples []uint64, all uint64) {
 	return samples, all
 }
 
-// sum returns the hash of the file, which a profile stores for the file's unit.
+// sum returns the hash of the source file, by which a profile can later be compared with the file.
 func (s *source) sum() uint32 { return sumOf(s.text) }
 
-// sumOf returns the hash of a source file that a profile stores.
+// sumOf returns the hash of the text of a source file, as a profile stores it.
 func sumOf(text []byte) uint32 { return uint32(xxhash.Sum64(text)) }
 
 // usesOf returns the symbols of a profile, each with the lines and calls at which it has records.
@@ -119,7 +119,8 @@ func usesOf(p *profile.Profile) []use {
 	return uses
 }
 
-// unusedOf returns the symbols of a profile without their lines and callees. usesOf adds these.
+// unusedOf returns the symbols of a profile without the lines and callees at which they have
+// records.
 func unusedOf(p *profile.Profile) []use {
 	uses := make([]use, p.NumSymbols())
 	for s := range uses {

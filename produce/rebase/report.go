@@ -46,7 +46,8 @@ type Function struct {
 	Kept               uint64 // samples that still have a line, including those in inlined copies
 }
 
-// report returns the report of a plan. places are the records of the profile.
+// report returns a report about how the functions of a profile were moved. places are the records
+// of the profile.
 func (p *plan) report(places iter.Seq[place]) (*Report, error) {
 	all := make([]Function, len(p.changes))
 	for at := range places {

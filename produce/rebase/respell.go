@@ -26,8 +26,9 @@ type respelling struct {
 	templates *strings.Replacer // replaces templates including their arguments
 }
 
-// respell renames symbols that do not exist in the new program, if replacing the changed scopes and
-// templates in their demangled form gives the name of a symbol that does.
+// respell renames symbols that do not exist in the new program. It replaces the names of scopes and
+// templates that have changed in the demangled form of a symbol. If the result is the demangled
+// form of a symbol that exists in the new program, the old symbol is mapped to that one.
 func (p *plan) respell(new *Sources) {
 	r := p.learn()
 	if r == nil {
@@ -59,9 +60,10 @@ func (p *plan) respell(new *Sources) {
 	}
 }
 
-// become maps a change to another symbol, and reports whether it did. If the function's text is
-// known neither for the old nor for the new symbol, its lines stay the same. If it is known for one
-// of them only, become returns false.
+// become maps the function of a change to another symbol, and reports whether it did. If the text
+// of the function is known for the old and the new symbol, their lines are aligned. If it is known
+// for neither, the lines stay the same. If it is known for one of them only, become does nothing
+// and returns false.
 func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	list := new.declared[symbol]
 	switch {
@@ -78,7 +80,7 @@ func (p *plan) become(c *change, symbol string, new *Sources) bool {
 }
 
 // learn compares the old and new symbols of functions that were found in the new sources. It
-// returns the scopes and templates that have other names now, or nil if there are none.
+// returns the scopes and templates whose names have changed, or nil if none has.
 func (p *plan) learn() *respelling {
 	var pairs [][2]demangle.AST
 	for _, c := range p.changes {
@@ -114,7 +116,7 @@ func (r *respelling) learnScopes(pairs [][2]demangle.AST) {
 }
 
 // learnTemplates sets the new forms of templates with their arguments from pairs of old and new
-// symbols. It returns nil if neither scopes nor templates have changed.
+// symbols. It returns r, or nil if neither scopes nor templates have changed.
 func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
 	templates := make(votes)
 	for _, pair := range pairs {
@@ -158,8 +160,8 @@ func (v votes) add(old, new string) {
 	v[old][new]++
 }
 
-// decided returns the old names that have another new name in most symbols. It leaves out a name
-// whose new name is also an old one.
+// decided returns the new name for each old name that has become another name in most symbols. It
+// leaves out an old name whose new name is itself an old name.
 func (v votes) decided() map[string]string {
 	found := make(map[string]string)
 	for old, times := range v {

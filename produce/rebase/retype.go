@@ -18,8 +18,8 @@ import (
 // depends on these, not even its back references, so the symbol can be spelled anew. The demangled
 // result shows whether that succeeded.
 
-// A templateHead has the parameters of a template, as most of its declarations in the new sources
-// have them.
+// A templateHead contains the parameters of a template, as most declarations of the template in the
+// new sources have them.
 type templateHead struct {
 	class      bool
 	scope      string
@@ -61,15 +61,15 @@ func (s *Sources) heads() map[string]*templateHead {
 	return heads
 }
 
-// like reports whether two declarations can be declarations of the same template.
+// like reports whether the declarations h and other can be declarations of the same template.
 func (h *templateHead) like(other *templateHead) bool {
 	return h.class == other.class && h.scope == other.scope && slices.EqualFunc(h.parameters, other.parameters, func(p, q outline.Parameter) bool {
 		return codesOf(p) == codesOf(q) && isType(p) == isType(q) && (p.Default == q.Default || p.Default == "" || q.Default == "")
 	})
 }
 
-// add counts another declaration of the template. It also takes the defaults of parameters from it,
-// because only one declaration of a template may have them.
+// add counts other, another declaration of the template. It also takes the defaults of parameters
+// from it, because only one declaration of a template may have them.
 func (h *templateHead) add(other *templateHead) {
 	h.times++
 	for i := range h.parameters {
@@ -79,8 +79,8 @@ func (h *templateHead) add(other *templateHead) {
 	}
 }
 
-// declares reports whether h can have the parameters of a template in a symbol. It compares the
-// scopes of both.
+// declares reports whether h can be the declaration of the template t in a demangled symbol. It
+// compares the scopes of both.
 func (h *templateHead) declares(t *demangle.Template) bool {
 	if h == nil {
 		return false
@@ -92,8 +92,9 @@ func (h *templateHead) declares(t *demangle.Template) bool {
 	return slices.Contains(scopes, h.scope[strings.LastIndexByte(h.scope, ':')+1:])
 }
 
-// addedArguments returns the template arguments that a symbol with args arguments lacks: the
-// mangled defaults of all further parameters. ok is false if one of them has no known default.
+// addedArguments returns the template arguments that have to be added to a symbol with args
+// arguments of this template: the mangled defaults of all further parameters. ok is false if the
+// default of one of these parameters is unknown.
 func (h *templateHead) addedArguments(args int) (codes []string, ok bool) {
 	for _, p := range h.parameters[min(args, len(h.parameters)):] {
 		code, ok := defaultOf(p)
@@ -105,8 +106,8 @@ func (h *templateHead) addedArguments(args int) (codes []string, ok bool) {
 	return codes, args <= len(h.parameters)
 }
 
-// values returns, for each parameter that is a value and no type, the possible mangled codes of its
-// type.
+// values returns the possible mangled codes of a parameter's type, for each parameter of the
+// template that is a value, not a type.
 func (h *templateHead) values() (codes []string) {
 	for _, p := range h.parameters {
 		if !isType(p) && !strings.HasPrefix(p.Words, "template") {
@@ -144,8 +145,8 @@ func (p *plan) retype(new *Sources) {
 	}
 }
 
-// opened returns namespaces that macros open: the outermost scopes of symbols whose function was
-// found in a text that does not open them.
+// opened returns the namespaces that the new sources open by macros. These are the outermost scopes
+// of symbols whose function was found in a text that does not open them.
 func (p *plan) opened() map[string]bool {
 	opened := make(map[string]bool)
 	for _, c := range p.changes {
@@ -165,8 +166,9 @@ func inLocal(symbol string) string {
 	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
 }
 
-// retyped returns a symbol with the template arguments of the new sources: templates with the old
-// parameters of the function, and all with its new ones.
+// retyped returns the symbol of a change with the types of the new sources. templates has the new
+// template arguments and the old parameters of the function. all has the new template arguments and
+// the new parameters. heads has the parameters of templates in the new sources.
 func (c *change) retyped(heads map[string]*templateHead, new *Sources) (templates, all string) {
 	cut := symname.Canonical(c.name)
 	tree := treeOf(cut)
@@ -189,7 +191,8 @@ func (c *change) retyped(heads map[string]*templateHead, new *Sources) (template
 	return templates + rest, all + rest
 }
 
-// checked returns symbol new if its demangled form is the given tree, and symbol old otherwise.
+// checked returns the mangled symbol new if its demangled form is the given tree, and the symbol
+// old otherwise.
 func checked(tree demangle.AST, old, new string) string {
 	if new == old {
 		return old
@@ -218,8 +221,8 @@ func retypeTemplates(tree demangle.AST, heads map[string]*templateHead) map[stri
 	return added
 }
 
-// retype changes the arguments of a template to those of the new sources. It returns the mangled
-// arguments that were added. ok reports whether the template changed.
+// retype changes the arguments of the template t in a demangled symbol to those of the new sources.
+// It returns the mangled arguments that it has added. ok reports whether it changed t.
 func (h *templateHead) retype(t *demangle.Template) (added string, ok bool) {
 	codes, fits := h.addedArguments(len(t.Args))
 	if !fits || slices.ContainsFunc(t.Args, isPack) {
@@ -240,7 +243,8 @@ func (h *templateHead) retype(t *demangle.Template) (added string, ok bool) {
 	return strings.Join(codes, ""), ok || len(codes) > 0
 }
 
-// isPack reports whether a template argument stands for any number of arguments.
+// isPack reports whether a template argument is a parameter pack, which represents any number of
+// arguments.
 func isPack(arg demangle.AST) bool {
 	switch arg.(type) {
 	case *demangle.ArgumentPack, *demangle.PackExpansion:
@@ -249,8 +253,8 @@ func isPack(arg demangle.AST) bool {
 	return false
 }
 
-// replacement returns the new code of a fundamental type, given its old code and the codes that the
-// new type may have. It returns false if the type may be the same.
+// replacement returns the new mangled code of a fundamental type. old is the old code, and codes
+// are the codes that the new type may have. It returns false if the type may be the same.
 func replacement(old byte, codes string) (byte, bool) {
 	if old == 0 || codes == "" || strings.IndexByte(codes, old) >= 0 {
 		return 0, false
@@ -290,8 +294,9 @@ func spellTemplates(symbol string, heads map[string]*templateHead, added map[str
 	return string(spelled)
 }
 
-// retypeParameters changes the parameters of a function to those in its text. It changes the
-// demangled type and returns the changed symbol.
+// retypeParameters changes the parameters in a symbol to those that the function has in the new
+// sources. function is the demangled type of the symbol, which it changes, too. It returns the
+// changed symbol.
 func (c *change) retypeParameters(function *demangle.FunctionType, symbol string, new *Sources) string {
 	if c.new == nil || c.new.outline == nil || c.spelled.name == "operator()" { // lambdas have them twice
 		return symbol
@@ -350,11 +355,11 @@ func (f *function) parameterList() ([]outline.Parameter, bool) {
 	return list, ok
 }
 
-// newParameters compares the parameters in a symbol with the parameters of a function in the text.
+// newParameters compares the parameters in a symbol with the parameters of function f in its text.
 // It returns the parameters that differ: codes are the mangled types that the text has from index
-// from on. All types there are fundamental, or pointers and references to fundamental types if the
-// symbol has fewer parameters. ok is false if the parameters before from differ as well, as far as
-// the text shows, or if the text has other types.
+// from on. All of these types are fundamental, or pointers and references to fundamental types if
+// the symbol has fewer parameters. ok is false if parameters before index from may differ as well,
+// or if the text has other types.
 func newParameters(old []demangle.AST, f *function) (from int, codes []string, ok bool) {
 	list, ok := f.parameterList()
 	if !ok {
@@ -387,9 +392,9 @@ func newParameters(old []demangle.AST, f *function) (from int, codes []string, o
 	return from, now[from:], true
 }
 
-// sameParameter compares a parameter in a symbol with one in the text. It returns the mangled code
-// of the type in the text, or "" if the type is not fundamental. ok is false if they cannot be the
-// same parameter.
+// sameParameter compares a parameter in a symbol with a parameter in the text of a function. It
+// returns the mangled code of the type in the text, or "" if the type is not fundamental. ok is
+// false if they cannot be the same parameter.
 func sameParameter(old demangle.AST, p outline.Parameter) (code string, ok bool) {
 	codes, was := codesOf(p), codeOf(old)
 	switch {

@@ -65,7 +65,7 @@ func samplePlaces(p *sampleprof.Profile) iter.Seq[place] {
 }
 
 // placesOfBody passes the records of a function to yield, each with the innermost function that
-// contains it. It returns false if yield does.
+// contains it, which may be inlined. It returns false if yield does.
 func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 	open := []openSample{{end: len(f.Records), name: f.Name}}
 	for i := range f.Records {
@@ -92,7 +92,7 @@ func placesOfBody(f *sampleprof.Function, yield func(place) bool) bool {
 	return true
 }
 
-// An openSample is a body, of a function or of an inlined function, whose records are being read.
+// An openSample is the body of a function or of an inlined function whose records are being read.
 type openSample struct {
 	end  int // index after its last record
 	name sampleprof.NameRef
@@ -100,13 +100,14 @@ type openSample struct {
 }
 
 // A sampleRebase makes a sample profile for the new sources from the recorded one. It copies each
-// function under its name in the new sources, with its samples at the lines that they have there.
+// function under its name in the new sources, and moves the function's records to their new lines.
 type sampleRebase struct {
 	*plan
 	from, to *sampleprof.Profile
 }
 
-// name adds the new name of a function to the new profile and returns the reference to it.
+// name adds the new name of the function n to the new profile and returns the reference to this
+// name.
 func (r *sampleRebase) name(n sampleprof.NameRef) sampleprof.NameRef {
 	name := r.from.Name(n)
 	if !name.Hashed {
@@ -115,8 +116,8 @@ func (r *sampleRebase) name(n sampleprof.NameRef) sampleprof.NameRef {
 	return r.to.AddName(name)
 }
 
-// function adds a function with its moved records to the new profile, unless the function or a call
-// of its context no longer exists.
+// function adds function f with its moved records to the new profile. It leaves f out if f, or a
+// call of its calling context, no longer exists.
 func (r *sampleRebase) function(f *sampleprof.Function) {
 	if r.changes[f.Name].outcome == Lost {
 		return
@@ -141,8 +142,8 @@ func (r *sampleRebase) function(f *sampleprof.Function) {
 	r.to.AddFunction(g)
 }
 
-// records returns the moved records of a function. gone is the number of samples at lines that no
-// longer exist.
+// records returns the records of function f, moved to their new lines. gone is the number of
+// samples at lines that no longer exist.
 func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Record, gone uint64) {
 	open := []openSample{{end: len(f.Records), name: f.Name, head: none}}
 	lose := func(n uint64) {
@@ -188,8 +189,8 @@ func (r *sampleRebase) records(f *sampleprof.Function) (records []sampleprof.Rec
 	return records, gone
 }
 
-// sampleLine returns the new line for records of a line, and false if there is none or it does not
-// fit the format.
+// sampleLine returns the new line for records at an old line of a function in a sample profile. It
+// returns false if the line no longer exists or the new one does not fit the format.
 func (c *change) sampleLine(line uint16) (uint16, bool) {
 	offset, ok := c.line(wire.Offset(uint32(line)))
 	to := wire.Line(offset)

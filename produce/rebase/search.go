@@ -24,9 +24,9 @@ const (
 	leastMargin = 0.15
 )
 
-// search finds functions that have another name in the new sources, by the lines that they have in
-// common with old functions. Its time is proportional to the lines of all new functions to which no
-// symbol is mapped.
+// search finds, for the functions of the changes open, functions in the new sources that have
+// another name, by the lines that they have in common. Its time is proportional to the lines of all
+// new functions to which no symbol is mapped.
 func (p *plan) search(open []*change) {
 	wanted := make(map[uint64][]*change) // by lines that few of them have
 	for _, c := range open {
@@ -62,7 +62,8 @@ func (p *plan) search(open []*change) {
 }
 
 // likeliest returns the changes whose old functions have the most lines in common with the given
-// lines, at most maxLikeliest. wanted has the changes by the keys of their lines, see signs.
+// lines of a new function, at most maxLikeliest. wanted has the changes by the keys of their old
+// lines, see signs.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
 	for _, key := range signs(lines) {
@@ -90,15 +91,16 @@ const maxSharing = 8
 // maxLikeliest limits the number of old functions with which one new function is compared.
 const maxLikeliest = 4
 
-// A finding is the new function that has the most lines in common with an old function, so far.
+// A finding is the result of a search so far: the new function that has the most lines in common
+// with an old function.
 type finding struct {
 	function *function
 	share    float64
 	second   float64 // highest share of any other function
 }
 
-// add compares the finding with another new function, which has a share of the old function's
-// lines.
+// add compares the finding with another new function g, which contains the given share of the old
+// function's lines. If that share is higher, g becomes the finding.
 func (f *finding) add(g *function, share float64) {
 	switch {
 	case f.function != nil && f.function.outline == g.outline:
@@ -109,13 +111,14 @@ func (f *finding) add(g *function, share float64) {
 	}
 }
 
-// unmistakable reports whether the finding is certainly the function of a change.
+// unmistakable reports whether the new function that was found is certainly the old function of
+// change c: it has most of its lines, and far more than any other new function.
 func (f *finding) unmistakable(c *change) bool {
 	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
 }
 
-// renamed returns the symbol that a change's function has in the new sources. Debug info has no
-// mangled symbol for functions that are local to a unit. For these, renamed replaces the
+// renamed returns the symbol that the function of a change has in the new sources. Debug info has
+// no mangled symbol for functions that are local to a unit. For these, renamed replaces the
 // unqualified name in the old symbol.
 func (c *change) renamed() string {
 	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {

@@ -35,9 +35,9 @@ func NewFiles(paths []string) *Files {
 	return &Files{paths: filesByBase(paths), differ: make(map[string]bool), gone: make(map[symbol]bool)}
 }
 
-// Differs reports whether the source file of a unit has changed since the recording: it is among f
-// and can be read, and its hash is not sum, which the profile stores. Package slice calls it
-// through a Request.
+// Differs reports whether the source file of a unit has changed since the recording: f contains the
+// file, the file can be read, and its hash is not sum, which the profile stores. Package slice
+// calls Differs through a Request.
 func (f *Files) Differs(unit string, sum uint32) bool {
 	name := f.of(unit)
 	if name == "" {
@@ -97,8 +97,8 @@ func (f *Files) Slice(p *profile.Profile) (*profile.Profile, *Report) {
 	return q, report
 }
 
-// withoutGone drops the functions for which Gone was called, if they still have their old name.
-// Their inlined bodies in other functions stay.
+// withoutGone returns p without the functions for which Gone was called, if they still have their
+// old name. Inlined bodies of these functions in other functions stay.
 func (f *Files) withoutGone(p *profile.Profile) *profile.Profile {
 	if len(f.gone) == 0 {
 		return p
@@ -123,8 +123,8 @@ func filesByBase(files []string) map[string][]string {
 	return byBase
 }
 
-// of returns the path of the file for a unit. It compares the ends of paths, and returns "" if no
-// file or several files match the unit equally well.
+// of returns the path of the source file for a unit of the profile. It compares the ends of paths,
+// and returns "" if no file or several files match the unit equally well.
 func (f *Files) of(unit string) (name string) {
 	most, sure := 0, false
 	for _, candidate := range f.paths[path.Base(unit)] {
@@ -141,7 +141,7 @@ func (f *Files) of(unit string) (name string) {
 	return name
 }
 
-// differs reads a file and reports whether its hash is not sum.
+// differs reads the file name and reports whether its hash is not sum, which the profile stores.
 func (f *Files) differs(name string, sum uint32) bool {
 	if differs, known := f.differ[name]; known {
 		return differs
@@ -169,7 +169,7 @@ func (p *plan) lost() bool {
 	return slices.ContainsFunc(p.changes, func(c *change) bool { return c.outcome == Lost && len(c.lines) > 0 })
 }
 
-// keepLost leaves the records of functions that were not found as they are.
+// keepLost leaves the records of functions that were not found in the new sources as they are.
 func (p *plan) keepLost() {
 	for _, c := range p.changes {
 		if c.outcome == Lost {

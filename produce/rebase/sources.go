@@ -34,7 +34,7 @@ type source struct {
 	templates []outline.Template
 }
 
-// A function is a function of the sources under one of its possible names. A macro in a declaration
+// A function is a function in the sources under one of its possible names. A macro in a declaration
 // looks like a name, so a function may have several.
 type function struct {
 	symbol  string // symbol in profiles; empty if only the text is known
@@ -47,7 +47,8 @@ type function struct {
 	lines   []outline.Line // set by Lines, until forget
 }
 
-// Lines returns the lines of a function. They stay in memory until forget is called.
+// Lines returns the lines of a function for comparison with another version of it. They stay in
+// memory until forget is called.
 func (f *function) Lines() []outline.Line {
 	switch {
 	case f.lines != nil:
@@ -59,8 +60,8 @@ func (f *function) Lines() []outline.Line {
 	return f.lines
 }
 
-// linesLike returns the lines of a function in a form that can be compared with the lines of other.
-// If only the fingerprints (marks) of other's lines are known, the result has only marks, too.
+// linesLike returns the lines of f in a form that can be compared with the lines of other. If only
+// the fingerprints (marks) of the lines of other are known, the result has only marks, too.
 func (f *function) linesLike(other *function) []outline.Line {
 	if other.marks == nil || f.marks != nil {
 		return f.Lines()
@@ -78,7 +79,7 @@ const maxSource = 256 << 20
 // 256 MB.
 func (s *Sources) ReadFile(path string) error { return s.read(path, filepath.ToSlash(path)) }
 
-// read adds a file under another path.
+// read reads the file at path and adds it under the path as.
 func (s *Sources) read(path, as string) error {
 	text, err := readSource(path)
 	if text != nil {
@@ -139,8 +140,8 @@ func (s *Sources) same(unit string, sum uint32) bool {
 	return sum != 0 && file != nil && file.sum() == sum
 }
 
-// near returns functions with the unqualified name of a symbol. One of them may be the symbol's
-// function with other parameters or in another scope.
+// near returns functions with the unqualified name of a symbol, which spelled contains. One of them
+// may be the symbol's function with other parameters or in another scope.
 func (s *Sources) near(spelled *spelling) []*function {
 	if list := s.overloads[spelled.name]; len(list) > 0 {
 		return list
@@ -148,7 +149,7 @@ func (s *Sources) near(spelled *spelling) []*function {
 	return s.byName[spelled.name]
 }
 
-// all iterates over all functions, under each of their names.
+// all iterates over all functions in the sources, once under each of their names.
 func (s *Sources) all(yield func(*function) bool) {
 	for _, list := range s.byName {
 		for _, f := range list {

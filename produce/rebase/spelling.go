@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/produce/rebase/internal/outline"
 )
 
-// A spelling is the name of a symbol's function as sources write it.
+// A spelling is the name of a symbol's function as sources write it: unqualified name, scopes and
+// parameters.
 type spelling struct {
 	name   string   // unqualified name
 	scope  []string // classes and namespaces, outermost first
@@ -72,8 +73,8 @@ func scopesOf(tree demangle.AST) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// scopeName returns the name of a scope, or "" if it has none in sources, such as an anonymous
-// namespace.
+// scopeName returns the name of a scope, such as a class, or "" if sources give it no name, such as
+// an anonymous namespace.
 func scopeName(tree demangle.AST) string {
 	name := demangle.ASTToString(mangled.Last(tree), demangle.NoTemplateParams)
 	if strings.HasPrefix(name, "{") || strings.HasPrefix(name, "(") {
@@ -82,7 +83,7 @@ func scopeName(tree demangle.AST) string {
 	return name
 }
 
-// typeOf returns the type of a demangled function, or nil if its symbol does not contain it.
+// typeOf returns the type of a demangled function, or nil if its symbol does not contain the type.
 func typeOf(tree demangle.AST) *demangle.FunctionType {
 	typed, ok := tree.(*demangle.Typed)
 	if !ok {
@@ -103,8 +104,8 @@ type use struct {
 	callees      []callee // called or inlined functions by line offset
 }
 
-// A callee is a function called or inlined at a line offset. word is the hash of its unqualified
-// name.
+// A callee is a function that is called or inlined at a line offset. word is the hash of its
+// unqualified name.
 type callee struct {
 	line int32
 	word uint32
@@ -119,7 +120,7 @@ type place struct {
 	count  uint64 // number of samples
 }
 
-// gather sets the lines and callees of uses from the records of a profile.
+// gather adds the lines and callees in the records of a profile to the symbols in uses.
 func gather(uses []use, places iter.Seq[place]) {
 	words := make([]uint32, len(uses)) // 0 is one that nobody has asked for
 	for p := range places {

@@ -56,8 +56,8 @@ type textsOf struct {
 	read    map[string]bool
 }
 
-// onlyOne returns the lines of the function with a name in the file of a unit, or nil if the file
-// has none or several of that name.
+// onlyOne returns the lines of the function with the given name in the source file of a unit. It
+// returns nil if the file has no function of that name, or several.
 func (t *textsOf) onlyOne(unit, name string) (lines []outline.Line) {
 	paths := t.main
 	switch {
@@ -95,8 +95,8 @@ func (f *function) includes() bool {
 
 var includeDirective = pattern.Of(`(?m)^[ \t]*#[ \t]*include\b`)
 
-// An agreement counts how many records of a function agree with the function's text, and how many
-// contradict it.
+// An agreement counts how many records of a function agree with the function's source text, and how
+// many contradict it. For example, a record at a line without code contradicts it.
 type agreement struct {
 	word    uint32         // hash of the function's name
 	lines   []outline.Line // nil if the text is not known
@@ -109,12 +109,12 @@ type agreement struct {
 	agreeing, gone, elsewhere, strange int
 }
 
-// isStale reports whether the text is another version of the function. If the profile does not name
-// the function's file, the text may be another function of the same name. Such a text contains few
-// of the callees, and isStale returns false. If no record of the function has a callee that could
-// show this, othersAgree decides: it reports whether the texts of the compile's other functions
-// contain most of their callees. A single contradicting record is not enough, because a macro may
-// cause it.
+// isStale reports whether the source text is another version of the function than the profiled one.
+// If the profile does not name the function's file, the text may be that of another function with
+// the same name. Such a text contains few names of the called functions, and isStale returns false.
+// If no record of the function can show this, othersAgree decides: it reports whether the texts of
+// the compile's other functions contain most of the names of their called functions. A single
+// contradicting record is not enough, because a macro may cause it.
 func (e *agreement) isStale(othersAgree bool) bool {
 	named := e.agreeing + e.elsewhere
 	switch {
@@ -125,8 +125,8 @@ func (e *agreement) isStale(othersAgree bool) bool {
 	return e.gone+e.elsewhere > e.agreeing+1
 }
 
-// add compares a record with the text. callee is the hash of the name of the called or inlined
-// function, or 0.
+// add compares the record at of a function with the function's source text, and counts whether they
+// agree. callee is the hash of the name of the called or inlined function, or 0.
 func (e *agreement) add(at place, callee uint32) {
 	if e.lines == nil {
 		return

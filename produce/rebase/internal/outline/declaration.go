@@ -96,7 +96,8 @@ func (p *parser) skipTemplate() []byte {
 	return l.Text[begin:t.Start]
 }
 
-// operator skips the symbol of an operator, up to the parenthesis before its parameters.
+// operator skips the symbol of an operator function, such as += after the keyword operator, up to
+// the parenthesis before its parameters.
 func (p *parser) operator(t cpp.Token) {
 	l := p.Lexer
 	for n := 0; n < 8; n++ {
@@ -128,14 +129,15 @@ func operatorName(spelled string) string {
 	return "operator" + strings.Join(strings.Fields(rest), "")
 }
 
-// isKeyword reports whether a word before a parenthesis cannot be the name of a function.
+// isKeyword reports whether the word t before a parenthesis is a keyword such as if or sizeof, so
+// that it cannot be the name of a function.
 func (p *parser) isKeyword(t cpp.Token) bool {
 	word := p.Name(t)
 	return cpp.TakesNoParameters(word) || cpp.IsTypeName(word)
 }
 
-// paren handles an opening parenthesis that is in no other one. The word before it may be the name
-// of a function.
+// paren handles an opening parenthesis that is not inside other parentheses. The word before it may
+// be the name of the declared function.
 func (d *declaration) paren(p *parser) {
 	d.opened = p.Pos
 	var name cpp.Token
@@ -168,9 +170,9 @@ func (d *declaration) paren(p *parser) {
 // that returns a pointer to a function.
 const longestDeclarator = 1 << 8
 
-// innerParen handles an opening parenthesis within another one. The word before it may be the name
-// of a function that returns a pointer to a function or an array, such as int (*C::pick(int
-// k))(int).
+// innerParen handles an opening parenthesis inside other parentheses. The word before it may be the
+// name of a function that returns a pointer to a function or an array, such as pick in int
+// (*C::pick(int k))(int).
 func (d *declaration) innerParen(p *parser) {
 	if p.prev.Kind != cpp.Word || p.prev.Start < d.opened || p.prev.Start > d.opened+longestDeclarator {
 		return
@@ -185,14 +187,14 @@ func (d *declaration) innerParen(p *parser) {
 	d.add(p, p.prev, text)
 }
 
-// add adds a possible name of the declared function.
+// add adds a possible name of the declared function: text, at the position of the token at.
 func (d *declaration) add(p *parser, at cpp.Token, text string) {
 	if !d.inits && len(d.names) < maxNames {
 		d.names = append(d.names, p.name(text, strings.TrimSuffix(d.qualifier, "::"), at.Start, at.Line))
 	}
 }
 
-// endParen handles the closing parenthesis that matches the one of paren.
+// endParen handles the closing parenthesis that matches an opening one which paren has handled.
 func (d *declaration) endParen(p *parser) {
 	d.alone = cpp.Token{}
 	if p.prev.Kind == cpp.Word && (p.before.End <= d.opened || p.is(p.before, '*')) {
@@ -201,7 +203,8 @@ func (d *declaration) endParen(p *parser) {
 	d.afterParens = 1
 }
 
-// punctuation handles the other punctuation characters of a declaration.
+// punctuation handles a punctuation character of a declaration that is neither a parenthesis nor a
+// brace.
 func (d *declaration) punctuation(p *parser, c byte) {
 	switch c {
 	case ':':
@@ -230,7 +233,8 @@ func (d *declaration) punctuation(p *parser, c byte) {
 	}
 }
 
-// scoped handles "::". The word before it becomes part of the scope of the next word.
+// scoped handles the token "::" in a declaration. The word before it becomes part of the scope of
+// the next word.
 func (d *declaration) scoped(p *parser) {
 	if d.angles > 0 {
 		return
@@ -260,8 +264,8 @@ func (d *declaration) end() {
 	*d = declaration{old: old}
 }
 
-// open determines what a brace begins: the body of a function, a class or namespace, or an
-// initialiser.
+// open determines what an opening brace begins after a declaration: the body of a function, a class
+// or namespace, or an initialiser. It stores the result in the frame f.
 func (d *declaration) open(p *parser, f *frame) {
 	names := d.names
 	if len(names) == 0 && !d.inClass {
@@ -380,7 +384,8 @@ func parametersIn(text []byte) (list []Parameter) {
 	return list
 }
 
-// addTemplate adds the declared class or function to p.templates if it is a template.
+// addTemplate adds the declared class or function to p.templates if it is a template, and does
+// nothing otherwise.
 func (d *declaration) addTemplate(p *parser) {
 	name, class, scope := d.class, d.inClass, p.frame.scope
 	if !class && len(d.names) == 1 {

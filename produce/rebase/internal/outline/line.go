@@ -10,7 +10,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/sourcefmt"
 )
 
-// A Line is a source line of a function, in the form in which lines are compared.
+// A Line is a source line of a function in the form in which two versions of the function are
+// compared, mainly hashes of its words.
 type Line struct {
 	Offset int32    // number of lines after the function's declaration
 	Hash   uint64   // hash of its tokens, or its mark if the text is unknown
@@ -20,8 +21,8 @@ type Line struct {
 	Words  []uint32 // sorted hashes of its identifiers, numbers and strings; nil if only the mark is known
 }
 
-// Names reports whether a line contains a word, given the word's hash. It is false for lines whose
-// text is unknown.
+// Names reports whether a line contains the word with the given hash. It returns false for lines
+// whose text is unknown.
 func (l *Line) Names(word uint32) bool {
 	_, ok := slices.BinarySearch(l.Words, word)
 	return ok
@@ -44,7 +45,7 @@ type lineReader struct {
 	numbers   numbering
 }
 
-// read returns the lines of the text.
+// read returns the lines of the function's text that have tokens.
 func (r *lineReader) read() []Line {
 	r.digest.Reset()
 	current := r.Line
@@ -82,7 +83,8 @@ func (r *lineReader) read() []Line {
 	}
 }
 
-// flush appends the current line to r.lines and resets the state for the next one.
+// flush appends the line that has been read to r.lines, with the number line, and resets the state
+// for the next line.
 func (r *lineReader) flush(line int) {
 	number, own := r.numbers.number(line)
 	offset := int32(number - r.decl)
@@ -108,8 +110,9 @@ type condition struct {
 	parens        int
 }
 
-// read reads a token of the line. worded is true if the line so far has a word from which the
-// line's fingerprint (mark) can be made.
+// read processes the next token of a line, to find the end of the parentheses after an if, for,
+// while or switch. worded is true if the line so far has a word from which its fingerprint (mark)
+// can be made.
 func (c *condition) read(token []byte, worded bool) {
 	switch string(token) {
 	case "if", "for", "while", "switch":
@@ -122,9 +125,9 @@ func (c *condition) read(token []byte, worded bool) {
 	}
 }
 
-// rankOf returns the rank of a word in its line. The mark of a line is made from its word with the
-// highest rank. The rank is the length of the word, or less than that of any other word if it is a
-// keyword that begins a statement.
+// rankOf returns the rank of a word in its line. The fingerprint of a line (its mark) is made from
+// the word with the highest rank. The rank is the length of the word. A keyword that begins a
+// statement has a lower rank than all other words.
 func rankOf(word []byte) int {
 	if cpp.BeginsStatement(word) {
 		return 1
@@ -158,8 +161,8 @@ const (
 	wordlessBits = 1
 )
 
-// mark returns the mark of the current line: some bits of the hash of its longest word. That word
-// changes less often than the rest of the line.
+// mark returns the fingerprint of the current line (its mark): some bits of the hash of its longest
+// word. That word changes less often than the other words of the line.
 func (r *lineReader) mark() Mark {
 	switch {
 	case len(r.words) > 0:
@@ -210,8 +213,8 @@ type numbering struct {
 	shift int    // difference between the number by "#line" and the number in the text
 }
 
-// number returns the number that a line of the text has after "#line" directives. It returns false
-// if the line belongs to another file.
+// number returns the number that "#line" directives give to a line of the text. line is its number
+// in the text. number returns false if the directives attribute the line to another file.
 func (n *numbering) number(line int) (int, bool) { return line + n.shift, n.file == n.own }
 
 // read reports whether a directive is a "#line", and if so numbers the next lines by it. line is

@@ -19,7 +19,7 @@ type Function struct {
 	numbers numbering
 }
 
-// A Name is a possible name of a function.
+// A Name is a possible name of a function in the text, with its scope and position.
 type Name struct {
 	Text      string // unqualified: "run", "~Cart"; "operator()" for a lambda, too
 	Qualifier string // scope written before the name: "Cart" in "Cart::run"
@@ -52,8 +52,8 @@ func Outline(text []byte) ([]Function, []Template) {
 	return p.functions, p.templates
 }
 
-// A frame describes an open brace. Frames do not change, so that "#else" can restore the frame that
-// was current at "#if".
+// A frame describes an open brace, such as that of a function or class. Frames are never modified,
+// so that "#else" can restore the frame that was current at "#if".
 type frame struct {
 	parent   *frame
 	kind     frameKind
@@ -72,7 +72,7 @@ const (
 	initializer                  // an initialiser: the declaration continues after it
 )
 
-// A branch is the state of the parser at an "#if" that is not closed yet.
+// A branch is the state of the parser at an "#if" whose "#endif" has not been read yet.
 type branch struct {
 	frame  *frame
 	parens int
@@ -157,8 +157,8 @@ func (p *parser) directive(hash cpp.Token) {
 	}
 }
 
-// goBack restores the open braces and parentheses that were current at an "#if". Functions that
-// were opened since then end at position at.
+// goBack restores the open braces and parentheses that were current at an "#if", which b describes.
+// Functions whose body began since then end at position at.
 func (p *parser) goBack(b branch, at int) {
 	if p.frame == b.frame && p.parens == b.parens {
 		return
@@ -172,14 +172,15 @@ func (p *parser) goBack(b branch, at int) {
 	p.frame, p.parens = b.frame, b.parens
 }
 
-// ends sets the end of a function's body, if the brace of frame f begins one.
+// ends sets the end of a function to position at, if the brace of frame f begins the body of a
+// function.
 func (p *parser) ends(f *frame, at int) {
 	if f.function > 0 {
 		p.functions[f.function-1].End = at
 	}
 }
 
-// punctuation handles a punctuation character.
+// punctuation handles a punctuation character, such as a brace or parenthesis.
 func (p *parser) punctuation(t cpp.Token) {
 	switch c := t.Char; c {
 	case '{':
@@ -217,8 +218,8 @@ func (p *parser) punctuation(t cpp.Token) {
 	}
 }
 
-// square handles a '['. It may begin a lambda, unless the token before it is something that can be
-// indexed.
+// square handles the token "[". It may begin a lambda expression, unless the token before it is
+// something that can be indexed.
 func (p *parser) square(t cpp.Token) {
 	if n := len(p.lambdas); n > p.frame.lambdas && !p.lambdas[n-1].closed {
 		p.lambdas[n-1].squares++
@@ -249,7 +250,8 @@ func (p *parser) attribute() bool {
 	return true
 }
 
-// endSquare handles a ']'. The brackets begin a lambda only if a word, '(', '{' or '<' follows.
+// endSquare handles the token "]". The brackets begin a lambda expression only if a word, '(', '{'
+// or '<' follows.
 func (p *parser) endSquare() {
 	n := len(p.lambdas)
 	if n == p.frame.lambdas || p.lambdas[n-1].closed {
@@ -295,7 +297,8 @@ func (p *parser) open(t cpp.Token) {
 	p.frame, p.parens = f, 0
 }
 
-// define adds a function and returns its number, from 1.
+// define adds a function with the given possible names, whose body begins with the brace of frame
+// f. It returns the function's number, from 1.
 func (p *parser) define(f *frame, names []Name) int {
 	p.functions = append(p.functions, Function{Names: names, File: p.numbers.file, Scope: f.scope, numbers: p.numbers})
 	n := &p.functions[len(p.functions)-1].numbers
