@@ -8,16 +8,17 @@ import (
 	"github.com/go-afdo/afdo/internal/unpack"
 )
 
-// Size of the uncompressed contents of a frame, if units and sections end there. Half of frameSize
-// makes files 3% larger. An index hardly gets smaller by compression, and lookups read little of
-// it.
+// Sizes of the frames into which a [Compressor] divides a file. Each frame is compressed on its
+// own, so that it can be read without the others. frameSize is the usual number of uncompressed
+// bytes in a frame. With half of it, compressed files are 3% larger. pageSize is for the index of a
+// version 4 file: lookups read little of it, and compression hardly makes it smaller.
 const (
 	frameSize = 64 << 10
 	pageSize  = 16 << 10
 )
 
-// A Compressor compresses a file in the zstd seekable format, which "zstd -d" reads as any other.
-// [OpenAt] and [Open] read parts of such a file without the rest.
+// A Compressor compresses a file in the zstd seekable format, which "zstd -d" reads like any other
+// zstd file. [OpenAt] and [Open] can read parts of such a file without decompressing the rest.
 type Compressor struct {
 	packer  *unpack.Packer
 	pending bytes.Buffer
@@ -29,8 +30,8 @@ func NewCompressor(w io.Writer) (*Compressor, error) {
 	return &Compressor{packer: p}, err
 }
 
-// Write adds bytes to the file. A Compressor keeps a file of version 4 in memory until Close, to
-// divide it where units and sections end, and of other files less than 64 KiB.
+// Write adds bytes to the file. It keeps a file of version 4 in memory until Close, because it
+// divides such a file where units and sections end. Of other files it keeps less than 64 KiB.
 func (c *Compressor) Write(p []byte) (int, error) {
 	c.pending.Write(p)
 	for c.pending.Len() >= frameSize && !c.isV4() {
@@ -67,9 +68,9 @@ func (c *Compressor) Close() error {
 	return c.packer.Close()
 }
 
-// unitEnds returns where to divide a file of version 4: before a unit that begins at least
-// frameSize after the last division, and before and after large sections and the parts that belong
-// to no unit.
+// unitEnds returns the offsets at which a file of version 4 is divided into frames. A frame ends
+// before a unit that begins at least frameSize after the start of the frame. Large sections, and
+// sections that belong to no unit, get frames of their own.
 func unitEnds(data []byte) (ends []int64) {
 	r, err := afdo.OpenBytes(data)
 	if err != nil {

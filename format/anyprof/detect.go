@@ -82,14 +82,16 @@ func detectGCC(head []byte) Format {
 func hasMagic(head []byte, magic string) bool { return strings.HasPrefix(string(head), magic) }
 
 // isOldSample reports whether the file is a sample profile in the GCC format that LLVM once used.
-// It begins like a .gcda file of GCC 4.7, but its fourth word starts the names.
+// Such a file has the same first words as a .gcda file of GCC 4.7. But its fourth word is the tag
+// of the list of names.
 func isOldSample(head []byte) bool {
 	const namesTag = 0xaa000000
 	return hasMagic(head, "adcg*704") && len(head) >= 16 && binary.LittleEndian.Uint32(head[12:]) == namesTag
 }
 
-// looksLikeText reports whether a file begins like the text form: with a keyword and "=", or with
-// the name of a symbol. The parser decides finally.
+// looksLikeText reports whether a file begins like the text form of GCOV profiles: with a keyword
+// and "=", or with the name of a symbol. The file may still turn out to be no such text when it is
+// parsed.
 func looksLikeText(head []byte) bool {
 	text := strings.TrimLeft(string(head), " \t\r\n\v\f")
 	if text == "" {
@@ -159,7 +161,8 @@ func detectInstr(head []byte) Format {
 	return 0
 }
 
-// others lists the magic numbers of files that users mistake for profiles.
+// others has the magic numbers of files that users mistake for profiles, such as executables, with
+// a description of each.
 var others = [...]struct{ magic, what string }{
 	{"\xfd7zXZ\x00", "it is compressed with xz"},
 	{"BZh", "it is compressed with bzip2"},
@@ -169,7 +172,8 @@ var others = [...]struct{ magic, what string }{
 
 const fromRecording = `, from which "afdo create" makes profiles`
 
-// recordings describes the beginnings of recordings in text form.
+// recordings has the beginnings of recordings in text form, such as the output of perf script, with
+// a description of each.
 var recordings = [...]struct {
 	begin func() *regexp.Regexp
 	what  string

@@ -98,12 +98,13 @@ func (f *File) seek() (bool, error) {
 	return s != nil, err
 }
 
-// known sets the first bytes of a file, and makes sequential reads continue after them.
+// known sets the first bytes of a file to head, which has been read already. Later sequential reads
+// of the file return these bytes first.
 func (f *File) known(ctx context.Context, head []byte) {
 	f.stream = unpack.Known(head, &cancelable{ctx: ctx, r: sequential(f.at, f.size)})
 }
 
-// readHead reads the first bytes of a file that can be read in pieces, and detects the format.
+// readHead reads the first bytes of a file of which parts can be read, and detects the format.
 func (f *File) readHead(ctx context.Context) error {
 	head, err := arriving.ReadAt(f.at, nil, 0, int(min(HeadLen, f.size)))
 	if err != nil {
@@ -113,7 +114,8 @@ func (f *File) readHead(ctx context.Context) error {
 	return f.detect()
 }
 
-// newFile returns a File. It reads the first bytes and detects the format.
+// newFile completes a File: it reads the first bytes from whole and detects the format. If the file
+// is compressed, it sets up the decompression.
 func newFile(ctx context.Context, whole io.Reader, f *File) (_ *File, err error) {
 	whole = &cancelable{ctx: ctx, r: whole}
 	if f.at != nil {
@@ -197,8 +199,9 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Maximum memory allocated in advance, in bytes. A local file may be sparse, and the size of a
-// remote file is only claimed by the server.
+// Limits on the memory that [File.ReadAll] allocates in advance, in bytes. The size of a file may
+// be misleading: a local file may be sparse, and the size of a remote file is only what the server
+// claims.
 const (
 	maxLocalHint  = 1 << 30
 	maxRemoteHint = 48 << 20
@@ -255,7 +258,7 @@ func (f *File) release() {
 	}
 }
 
-// cancelable is a reader that fails once a context is done.
+// A cancelable is a reader that fails once its context is done.
 type cancelable struct {
 	ctx context.Context
 	r   io.Reader

@@ -84,8 +84,8 @@ var formats = [...]func(*File, *options) (*Profile, error){
 	GCDA: wholly(gcda.ReadCounters),
 }
 
-// wholly returns an opener for [formats] that reads the whole file into memory and then calls
-// parse.
+// wholly returns a function for [formats] that opens a profile in two steps: it reads the whole
+// file into memory, and then calls parse.
 func wholly[M any](parse func(data []byte) (M, error)) func(*File, *options) (*Profile, error) {
 	return func(f *File, _ *options) (*Profile, error) {
 		data, err := f.ReadAll()
@@ -97,7 +97,8 @@ func wholly[M any](parse func(data []byte) (M, error)) func(*File, *options) (*P
 	}
 }
 
-// streamed returns an opener for [formats] whose parse reads the file piece by piece.
+// streamed returns a function for [formats] that opens a profile by calling parse, which reads the
+// file as a stream.
 func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*Profile, error) {
 	return func(f *File, _ *options) (*Profile, error) {
 		model, err := parse(f)
@@ -105,9 +106,9 @@ func streamed[M any](parse func(io.Reader) (M, error)) func(*File, *options) (*P
 	}
 }
 
-// complete returns a parser of GCOV profiles that calls parse and refuses a file that has lost its
-// functions, such as a text that was cut after its summary. format is the name of the format in the
-// error.
+// complete returns a parser of GCOV profiles that calls parse. It then returns an error if the file
+// has lost its functions, for example if a text was cut off after its summary. format is the name
+// of the format in the error.
 func complete[In any](format string, parse func(In) (*profile.Profile, error)) func(In) (*profile.Profile, error) {
 	return func(in In) (*profile.Profile, error) {
 		p, err := parse(in)
@@ -118,8 +119,8 @@ func complete[In any](format string, parse func(In) (*profile.Profile, error)) f
 	}
 }
 
-// lazily opens a file with function at if parts of it can be read without the others. Otherwise it
-// reads the whole file and opens it with function memory.
+// lazily opens a file with the function at if parts of the file can be read without the others.
+// Otherwise it reads the whole file and opens it with the function memory.
 func lazily[R any](f *File, at func(io.ReaderAt, int64) (R, error), memory func([]byte) (R, error)) (r R, err error) {
 	if f.at != nil {
 		return at(f.at, f.size)

@@ -16,7 +16,7 @@ func faultAt(s afdo.Section, pos int, class error, format string, args ...any) *
 	return s.ErrorAt(s.Offset+int64(pos), class, format, args...)
 }
 
-// err returns the decoding error, or nil.
+// err returns the first error of decoding the section, or nil.
 func (f *fields) err() error {
 	if f.Err == nil {
 		return nil

@@ -61,7 +61,8 @@ func indexedMemory(data []byte) (*memprof.Reader, error) {
 	return anyprof.Memory(r)
 }
 
-// counters checks the counters of an instrumented program, against notes if there are any.
+// counters yields the problems of a .gcda file. If notes, the contents of the .gcno file, are not
+// nil, it compares the functions of the two files.
 func counters(data, notes []byte) iter.Seq[afdo.Problem] {
 	c, err := gcda.ReadCounters(data)
 	if err != nil || notes == nil {
@@ -74,7 +75,7 @@ func counters(data, notes []byte) iter.Seq[afdo.Problem] {
 	return gcda.Check(c, n)
 }
 
-// A fileReader is a reader with a Check method.
+// A fileReader is a reader of LLVM's profiles that can check its file.
 type fileReader interface{ Check() iter.Seq[afdo.Problem] }
 
 // opened runs the check of a reader, or yields the error of opening it.
@@ -85,7 +86,7 @@ func opened[R fileReader](r R, err error) iter.Seq[afdo.Problem] {
 	return r.Check()
 }
 
-// only yields err as the only problem, or nothing if err is nil.
+// only yields err as the only problem of a file. It yields nothing if err is nil.
 func only(err error) iter.Seq[afdo.Problem] {
 	return func(yield func(afdo.Problem) bool) {
 		if err != nil {

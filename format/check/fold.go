@@ -21,8 +21,8 @@ const (
 	maxGroups  = 1 << 12 // beyond this number, all problems of a class form one group, since a file could otherwise create any number of groups
 )
 
-// Fold groups problems, in the order of the first problem of each group. It keeps only the groups
-// in memory.
+// Fold collects similar problems in groups. The groups are in the order of their first problems.
+// Only the groups are in memory, not all problems.
 func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	var groups []Group
 	byKey := make(map[string]int)

@@ -5,7 +5,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// infos checks each symbol info section that symbols refer to, in file order.
+// infos checks all sections of symbol infos to which symbols refer, in file order.
 func (k *checker) infos() {
 	var open []uint32
 	for i, uses := range k.uses {
@@ -24,8 +24,9 @@ func (k *checker) infos() {
 	}
 }
 
-// info checks one symbol info section. It decodes the locations field by field, independent of the
-// Reader's cursor. open is scratch memory for the open bodies.
+// info checks one section of symbol infos. It decodes the locations field by field, and does not
+// use the cursor of [afdo.Reader], so that it can report the position of each fault. open is memory
+// to reuse: it gets, for each enclosing inlined body, the number of locations left in it.
 func (k *checker) info(f fields, open []uint32) []uint32 {
 	pos := f.Pos
 	i := f.Info()
@@ -59,8 +60,9 @@ func (k *checker) info(f fields, open []uint32) []uint32 {
 	return open
 }
 
-// location checks the record of a location, which begins at pos, and the call targets after it. It
-// reports the first overlong varint of the section, and sets *overlong then.
+// location checks the record of a location, which begins at pos, and the call targets after it.
+// Only the first overlong varint of a section is reported. If *overlong is not set, location looks
+// for one, reports it and sets *overlong.
 func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool) {
 	switch l.Type {
 	case wire.Zero, wire.Normal, wire.Wide:
@@ -85,8 +87,7 @@ func (k *checker) location(f *fields, pos int, l *wire.Location, overlong *bool)
 }
 
 // leastLocation returns the smallest number of bytes that can encode the record of a location in a
-// compact section, without its call targets. Each number in such a record is a varint. A longer
-// record contains a varint with needless bytes.
+// compact section, without its call targets. A record that is longer contains an overlong varint.
 func leastLocation(l *wire.Location) int {
 	least := 1 + wire.VarintLen(l.Line)
 	if l.Flagged {
@@ -103,7 +104,7 @@ func leastLocation(l *wire.Location) int {
 	return least
 }
 
-// defined checks that a symbol ID in the record or target at pos exists.
+// defined checks that the file has a symbol with an ID to which the record at pos refers.
 func (k *checker) defined(s afdo.Section, pos int, id uint32) {
 	if !k.ids.has(id) && !k.ids.mayHave(id) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "the file has no symbol with ID %d", id))

@@ -48,8 +48,9 @@ func evidence(r *afdo.Reader) error {
 	return t.Check()
 }
 
-// marksFault returns an error if the marks of a symbol, which describe its source lines, cannot be
-// right: the unit has no such symbol, or no sample of the symbol lies on a line with a mark.
+// marksFault returns an error if the marks of a symbol cannot be right. Marks are fingerprints of a
+// function's source lines. They are wrong if the unit has no such symbol, or if no sample of the
+// symbol is on a line that has a mark.
 func marksFault(section afdo.Section, u *afdo.Unit, id afdo.SymbolID, m profile.Marks) error {
 	symbol, err := u.SymbolByID(id)
 	if errors.Is(err, afdo.ErrNotFound) {

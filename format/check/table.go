@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// table is the section table of a file, which may have errors.
+// A table is the section table of a file. It may have errors, which the checker reports.
 type table struct {
 	end      int64    // offset of the end of the header and the section table
 	sections []extent // by section index
@@ -52,8 +52,9 @@ func (k *checker) table() *table {
 	return t
 }
 
-// add reads the next entry of the table and adds its section to t. It reports an entry that exceeds
-// the file.
+// add reads the next entry of the section table, and adds the section to t. fixed is the type that
+// the section must have, or 0. which describes the section in errors. A section that is not within
+// the file is reported.
 func (t *table) add(k *checker, h *wire.Fields, which string, fixed afdo.SectionType) {
 	pos, size := h.Pos, uint64(len(k.data))
 	p := h.Place()
@@ -73,8 +74,8 @@ func (t *table) fault(k *checker, pos int, format string, args ...any) {
 	k.fault(faultAt(header, pos, afdo.ErrHeader, format, args...))
 }
 
-// rank records which sections are the summary and the file names, and reports sections that overlap
-// the header or each other.
+// rank goes through the sections in the order of their offsets. It records which of them are the
+// summary and the file names, and reports sections that overlap the header or each other.
 func (t *table) rank(k *checker) {
 	before := extent{0, t.end, 0} // the section so far that ends last
 	for i, e := range t.sections {
@@ -131,8 +132,8 @@ func (k *checker) gaps() {
 	k.gap(end, int64(len(k.data)))
 }
 
-// gap reports the bytes between two offsets. The error is attributed to the section table, because
-// the bytes belong to no section.
+// gap reports the bytes from one offset to another, which belong to no section. The error names the
+// section table as its place.
 func (k *checker) gap(from, to int64) {
 	if from < to {
 		k.fault(faultAt(header, int(from), afdo.ErrUnused, "%d bytes from offset %d to %d are in no section", to-from, from, to))

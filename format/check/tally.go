@@ -34,8 +34,8 @@ func (s *symbolIDs) add(id uint32, names afdo.Section, pos int) {
 	s.all = append(s.all, definedID{id, uint32(names.Index), pos})
 }
 
-// lose records that symbols with IDs from start to end-1 could not be read. mayHave then returns
-// true for these IDs.
+// lose records that symbols with IDs from start to end-1 could not be read. For these IDs, mayHave
+// then returns true.
 func (s *symbolIDs) lose(start, end uint32) {
 	if start < end {
 		s.lost = append(s.lost, idRange{start, end - 1})
@@ -83,14 +83,16 @@ func (s *symbolIDs) has(id uint32) bool {
 	return i < len(s.all) && s.all[i].id == id
 }
 
-// mayHave reports whether the ID may belong to a symbol that could not be read.
+// mayHave reports whether the ID may belong to a symbol that could not be read, see
+// [symbolIDs.lose].
 func (s *symbolIDs) mayHave(id uint32) bool {
 	i := sort.Search(len(s.lost), func(i int) bool { return s.lost[i].start > id })
 	return i > 0 && id <= s.lost[i-1].last
 }
 
-// tally computes the summary of the data, as far as needed to check the stored summary. Instead of
-// all counts, it keeps the number of counts that reach each of the stored minimum counts.
+// A tally computes the summary of the functions in a file, to compare it with the summary that the
+// file stores. It does not keep all counts. For each minimum count in the stored summary, it keeps
+// how many counts are at least as large.
 type tally struct {
 	wire.Summary
 	counted, found bool        // the stored summary counts samples; a function has data
@@ -138,9 +140,9 @@ func (t *tally) count(n uint64) {
 	}
 }
 
-// compareSummary compares the summary that the file stores with the one that its functions have,
-// and reports the differences. They are remarks, unless the file has no function although its
-// summary counts samples, which is an error. f are the fields of the stored summary.
+// compareSummary compares the summary that the file stores with the one that its functions have. It
+// reports the differences as remarks. If the stored summary has samples but the file has no
+// function, it reports an error. f are the fields of the stored summary.
 func (k *checker) compareSummary(f fields) {
 	t := &k.tally
 	if t.counted && !t.found {
@@ -182,8 +184,8 @@ func (k *checker) compareEntries(f fields) {
 	}
 }
 
-// reach returns, for each minimum count, the number and sum of all counts that are at least as
-// large.
+// reach returns, for each minimum count in the stored summary, the number and the sum of all counts
+// that are at least as large.
 func (t *tally) reach() []tallyStep {
 	out := slices.Clone(t.steps)
 	for i := len(out) - 2; i >= 0; i-- {
@@ -193,9 +195,11 @@ func (t *tally) reach() []tallyStep {
 	return out
 }
 
-// settles reports whether a summary entry is correct. The number of counts must match. The counts
-// must reach the entry's share of the total, and must not reach it without those equal to the
-// minimum (format note 19). A share of 0 is always reached.
+// settles reports whether an entry of the stored summary is correct. s has the counts that are at
+// least as large as the entry's minimum, and total is the sum of all counts. Three things must
+// hold. The number of counts in s is that of the entry. Their sum reaches the entry's share of the
+// total. And without the counts that equal the minimum, the sum would not reach the share (format
+// note 19). An entry for a share of 0 is always correct.
 func (s tallyStep) settles(total uint64, e wire.SummaryEntry) bool {
 	hi, lo := bits.Mul64(total, uint64(e.Cutoff))
 	if hi >= 1e6 {

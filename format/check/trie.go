@@ -5,8 +5,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/wire"
 )
 
-// trieChecker checks a string table without expanding its strings, which may be a thousand times as
-// long as the table.
+// A trieChecker checks a string table, which is stored as a trie. It does not expand the strings,
+// because they may be a thousand times as long as the table.
 type trieChecker struct {
 	wire.Trie
 	sec      afdo.Section
@@ -21,7 +21,7 @@ type trieChecker struct {
 	odd      bool          // two paths may spell the same string, see duplicates
 }
 
-// trie checks a string table.
+// trie checks a string table and returns what it has found out about the table's strings.
 func (k *checker) trie(f fields) stringTable {
 	start := f
 	n := f.StringCount()
@@ -107,8 +107,9 @@ func (c *trieChecker) child() bool {
 	return true
 }
 
-// duplicates searches for a string that two paths of a trie spell. It merges all paths byte by byte
-// into a trie of states, each of which is reached in only one way.
+// duplicates searches a string table for a string that occurs twice. A trie of the file may have
+// several paths for the same bytes. duplicates follows all paths and gives equal beginnings the
+// same state, so two equal strings end in the same state.
 func (k *checker) duplicates(f fields) {
 	f.StringCount()
 	t := wire.Trie{Fields: &f.Fields}

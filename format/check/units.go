@@ -39,7 +39,8 @@ func (k *checker) units() {
 	}
 }
 
-// entries reads the file names section. It reports whether it reached the end.
+// entries reads the entries of the file names section. complete reports whether it could read all
+// of them.
 func (k *checker) entries(f *fields) (units []unitEntry, complete bool) {
 	n := f.UnitCount()
 	var overlong bool
@@ -154,8 +155,8 @@ func (k *checker) spell(table afdo.Section, strings stringTable) {
 	k.tables += max(table.Size, 16*int64(strings.count)+int64(strings.names))
 }
 
-// rows checks a symbol names section, which has a row for each symbol. It reports whether it
-// reached the end. n is the number of strings, -1 if unknown.
+// rows checks a symbol names section, which has a row for each symbol. It reports whether it could
+// read all rows. n is the number of strings in the unit's string table, or -1 if that is unknown.
 func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 	count := f.RowCount()
 	var overlong bool
@@ -183,7 +184,8 @@ func (k *checker) rows(f *fields, u *unitEntry, n int) bool {
 	return k.end(f)
 }
 
-// row checks a row of a symbol names section, except its name.
+// row checks the fields of a row in a symbol names section: the symbol's ID and its section of
+// samples. The name is checked elsewhere.
 func (k *checker) row(s afdo.Section, pos int, row wire.Row, u *unitEntry) {
 	if u.Start <= u.End && !u.Has(row.ID) {
 		k.fault(faultAt(s, pos, afdo.ErrSymbol, "symbol ID %d, the unit has %d to %d", row.ID, u.Start, u.End))

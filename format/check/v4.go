@@ -66,8 +66,9 @@ type checker struct {
 	tally      tally
 }
 
-// A uses is a bit set of the references to a section: usedOnce, usedAgain if there are several, and
-// usedAs for each type that a reference expects.
+// A uses is a bit set that describes the references to a section. usedOnce is set if there is a
+// reference, and usedAgain if there are several. usedAs(t) is set if a reference expects the type
+// t.
 type uses uint8
 
 const (
@@ -77,8 +78,8 @@ const (
 
 func usedAs(want afdo.SectionType) uses { return 1 << (2 + want) }
 
-// use records a reference to a section. It reports whether this is the first reference that expects
-// this type.
+// use records a reference to the section with the given index, which expects the type want. It
+// reports whether no earlier reference to the section has expected this type.
 func (k *checker) use(index int, want afdo.SectionType) bool {
 	before := k.uses[index]
 	k.uses[index] |= usedOnce | usedAs(want)
@@ -149,7 +150,8 @@ func (k *checker) extension(check func(*afdo.Reader) error) error {
 	return check(r)
 }
 
-// afford reports whether reading a section stays within the limit overlapping, and counts its size.
+// afford adds the size of a section to the number of bytes read, and reports whether that number is
+// within the limit. The limit stops the check of a file whose sections overlap, see overlapping.
 func (k *checker) afford(index int) bool {
 	s := k.sectionAt(index)
 	if k.left -= s.Size; k.left < 0 && k.left+s.Size >= 0 {
@@ -159,7 +161,9 @@ func (k *checker) afford(index int) bool {
 	return k.left >= 0 && !k.stopped
 }
 
-// section opens a section to which there is a reference that expects type want.
+// section returns a decoder for the section with the given index. A reference to the section
+// expects the type want. If the section lies outside the file or has another type, that is reported
+// and the second result is false.
 func (k *checker) section(index int, want afdo.SectionType) (fields, bool) {
 	if !k.afford(index) {
 		return fields{}, false
@@ -184,8 +188,8 @@ type ref struct {
 	want  afdo.SectionType
 }
 
-// inRange reports whether section r exists. The reference to it is at pos of section from, to which
-// an error is attributed.
+// inRange reports whether the section exists to which r refers. The reference is at position pos of
+// the section from. If the section does not exist, the error names that position.
 func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 	if uint64(r.index) < uint64(len(k.t.sections)) {
 		return true
@@ -195,8 +199,8 @@ func (k *checker) inRange(from afdo.Section, pos int, r ref) bool {
 	return false
 }
 
-// end reports bytes after the data of a section, or the error that ended decoding. It returns
-// whether decoding succeeded.
+// end is called after the last field of a section. It reports bytes that follow, or the error that
+// has ended decoding. It returns whether all fields could be decoded.
 func (k *checker) end(f *fields) bool {
 	if f.Err == nil && f.Rest() > 0 {
 		k.fault(faultAt(f.sec, f.Pos, afdo.ErrUnused, "%d bytes after the data of the section", f.Rest()))
@@ -205,9 +209,10 @@ func (k *checker) end(f *fields) bool {
 	return f.Err == nil
 }
 
-// overlong reports a varint that is longer than necessary among the values read since pos, unless
-// *found is set; it then sets *found. least is the smallest number of bytes that can encode these
-// values.
+// overlong reports that a varint among the values read since pos is longer than necessary. least is
+// the smallest number of bytes that can encode these values. Only one such varint is reported for
+// each section: if *found is set, overlong does nothing, and otherwise it sets *found when it
+// reports.
 func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 	if f.Compact && f.Err == nil && f.Pos-pos > least && !*found {
 		*found = true
@@ -251,15 +256,15 @@ func (k *checker) unused() {
 	}
 }
 
-// lose records that symbols with IDs from start to end may exist, although the file's tables could
-// not be read.
+// lose records that symbols with IDs from start to end-1 may exist, although the tables of the file
+// that define them could not be read. References to these IDs are then no errors.
 func (k *checker) lose(start, end uint32) {
 	k.lost[wire.SymbolInfo] = true
 	k.incomplete = true
 	k.ids.lose(start, end)
 }
 
-// loseAll records that symbols with any ID may exist, although the file's tables could not be read.
+// loseAll is like lose for all IDs.
 func (k *checker) loseAll() {
 	k.lost[wire.StringTable], k.lost[wire.SymbolNames] = true, true
 	k.lose(0, math.MaxUint32)

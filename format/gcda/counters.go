@@ -41,13 +41,14 @@ type Counter struct {
 	Zeros  uint32 // number of counters if all are zero and the file does not store them; Values is empty then
 }
 
-// Len is the number of counters.
+// Len returns the number of counters.
 func (c *Counter) Len() int { return len(c.Values) + int(c.Zeros) }
 
 // A Kind is the number of a kind of counters in GCC.
 type Kind uint32
 
-// Kinds of counters since GCC 10. Those without a name here count other values.
+// Kinds of counters since GCC 10. Other kinds, which have no name here, count how often certain
+// values occur.
 const (
 	Arcs          Kind = 0 // counts of arcs
 	TopValues     Kind = 3 // for each statement: the number of executions, the number of values, and values with their counts
@@ -78,8 +79,9 @@ func ReadCounters(data []byte) (*Counters, error) {
 	return c, nil
 }
 
-// countersRecord decodes a record. seen has the identifiers of the functions before it. A second
-// record of a function, or of one kind of its counters, would give its counts two meanings.
+// countersRecord decodes one record of a .gcda file and adds it to c. seen has the identifiers of
+// the functions read before. A second record of a function, and a second record of counters of one
+// kind in a function, is an error.
 func (d *decoder) countersRecord(c *Counters, seen map[uint32]bool, r record) {
 	kind := Kind((r.tag - tagArcCounters) >> kindShift)
 	f := &FunctionCounters{Absent: true} // the function whose counters may follow

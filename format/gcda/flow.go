@@ -7,7 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// instrumented returns the number of arcs that have a counter.
+// instrumented returns the number of arcs that have a counter, which are those outside of the
+// spanning tree.
 func (f *Function) instrumented() int {
 	n := 0
 	for _, a := range f.Arcs {
@@ -18,8 +19,8 @@ func (f *Function) instrumented() int {
 	return n
 }
 
-// Reduce returns the counters of a function, given the counts of all its arcs: those of the arcs
-// that are not on the spanning tree.
+// Reduce returns the counters of a function. arcs has the counts of all its arcs. The counters are
+// the counts of the arcs that are not on the spanning tree.
 func (f *Function) Reduce(arcs []int64) []int64 {
 	counters := make([]int64, 0, f.instrumented())
 	for i, a := range f.Arcs {
@@ -30,7 +31,8 @@ func (f *Function) Reduce(arcs []int64) []int64 {
 	return counters
 }
 
-// Expand returns the counts of all arcs of a function, given its counters: the flow into each block
+// Expand returns the counts of all arcs of a function. counters has the counts of the arcs that are
+// not on the spanning tree. The other counts follow from them, because the flow into each block
 // equals the flow out of it. Counts may be negative if counters were lost, for example because
 // threads changed them at the same time. The error matches afdo.ErrMalformed: counters is of
 // another length, or the arcs with [Tree] do not form a spanning tree.
@@ -72,7 +74,8 @@ func (f *Function) BlockCounts(arcs []int64) []int64 {
 	return blocks
 }
 
-// flow computes the counts of the arcs on the spanning tree, from the leaves of the tree inward.
+// A flow computes the counts of the arcs on the spanning tree of a function. It begins at blocks
+// with a single unknown arc, which are the leaves of the tree.
 type flow struct {
 	arcs    []Arc
 	counts  []int64
@@ -80,7 +83,7 @@ type flow struct {
 	blocks  []flowBlock
 }
 
-// flowBlock is the state of a block.
+// A flowBlock has what is known about the arcs of a block while a [flow] is computed.
 type flowBlock struct {
 	surplus int64 // known flow into the block minus known flow out of it
 	degree  int   // number of arcs of the block whose count is unknown
@@ -102,7 +105,7 @@ func newFlow(f *Function) *flow {
 	return s
 }
 
-// settle updates the two blocks of an arc whose count is now known.
+// settle records that the count of arc i is known. It updates the two blocks that the arc connects.
 func (s *flow) settle(i int) {
 	a := s.arcs[i]
 	s.unknown--
@@ -114,8 +117,10 @@ func (s *flow) settle(i int) {
 	}
 }
 
-// leaves computes the count of block b's only unknown arc, which is the block's surplus, and goes
-// on with the block at the arc's other end. It stops at a block with several unknown arcs or none.
+// leaves computes the count of the arc of block b that is not known yet. The flow into a block
+// equals the flow out of it, so the count is the difference of the known flows. leaves then goes on
+// with the block at the arc's other end. It stops at a block in which no arc or more than one arc
+// is unknown.
 func (s *flow) leaves(b uint32) {
 	for s.blocks[b].degree == 1 {
 		i := s.blocks[b].unknown

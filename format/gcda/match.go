@@ -13,9 +13,9 @@ type Counts struct {
 	Arcs     []int64
 }
 
-// Counts yields the functions of notes that have counters in c, which has to be of the same
-// compile. An error is about one function: the files are of different compiles, or it matches
-// afdo.ErrMalformed.
+// Counts yields the counts of all arcs for each function of the notes that has counters in c. Both
+// must come from the same compile. An error is about one function: either the files are of
+// different compiles, or the error matches afdo.ErrMalformed.
 func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
 	return func(yield func(Counts, error) bool) {
 		byIdent := c.byIdent()
@@ -31,7 +31,8 @@ func (n *Notes) Counts(c *Counters) iter.Seq2[Counts, error] {
 	}
 }
 
-// byIdent maps the identifier of each function that is not absent to its index in c.Functions.
+// byIdent returns the index in c.Functions of each function, by the identifier of the function. It
+// leaves out functions that are absent.
 func (c *Counters) byIdent() map[uint32]int {
 	m := map[uint32]int{}
 	for i := range c.Functions {
@@ -42,8 +43,8 @@ func (c *Counters) byIdent() map[uint32]int {
 	return m
 }
 
-// counts expands the arc counters in c to the counts of all arcs. It returns nil if c has no arc
-// counters.
+// counts returns the counts of all arcs of f, computed from the function's counters in c. It
+// returns nil if c has no counters of arcs. It is an error if c has other checksums than f.
 func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 	if c.ID != f.ID {
 		return nil, f.errorf(errOtherCompile, "the checksums are %#x and %#x, but %#x and %#x in the notes",
@@ -66,9 +67,9 @@ func (f *Function) counts(c *FunctionCounters) ([]int64, error) {
 	return nil, nil
 }
 
-// Check yields a problem for each function of the counters that does not match the notes, or that
-// the notes lack. Both must be of the same compile. Negative counts, which the threads of a program
-// cause, are a remark.
+// Check yields a problem for each function of the counters that does not match the function in the
+// notes, or that the notes do not have. Both must be of the same compile. Negative counts, which
+// the threads of a program cause, are a remark.
 func Check(c *Counters, n *Notes) iter.Seq[fault.Problem] {
 	return func(yield func(fault.Problem) bool) {
 		for counts, err := range n.Counts(c) {

@@ -72,8 +72,8 @@ const (
 	paths       Kind = 9 // since GCC 15
 )
 
-// function returns the sum of the counters of two functions. first is true if a has no counters
-// yet.
+// function returns the sum of the counters of one function in two files. a has the sum so far, and
+// b the counters to add. first is true if nothing has been added to a yet.
 func (m *merger) function(a FunctionCounters, b *FunctionCounters, first bool) (FunctionCounters, error) {
 	if a.ID != b.ID {
 		return a, fmt.Errorf("gcda: %w: function %#x has other checksums", errOtherCompile, b.Ident)
@@ -107,8 +107,8 @@ func (m *merger) mismatch(f *FunctionCounters, k Kind) error {
 	return fmt.Errorf("gcda: %w: function %#x has other counters of kind %d", errOtherCompile, f.Ident, k)
 }
 
-// mergeable returns the counters of kinds that can be merged, and the number of other lists that
-// are not empty.
+// mergeable returns the lists of counters that can be merged. Before GCC 11, lists of most frequent
+// values cannot be merged. dropped is the number of these that are not empty.
 func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 	if m.version.Major() >= 11 {
 		return counters, 0
@@ -124,8 +124,8 @@ func (m *merger) mergeable(counters []Counter) (kept []Counter, dropped int) {
 	return kept, dropped
 }
 
-// counter returns the sum of two lists of counters of one kind. first is true if a has no counters
-// yet.
+// counter returns the sum of two lists of counters of one kind. a is the sum so far, and first is
+// true if nothing has been added to it yet. The second result is false if the lists do not match.
 func (m *merger) counter(a, b *Counter, first bool) (Counter, bool) {
 	if b.Kind == TopValues || b.Kind == IndirectCalls {
 		return m.top(a, b, first)
@@ -154,11 +154,13 @@ func (m *merger) counter(a, b *Counter, first bool) (Counter, bool) {
 	return sum, true
 }
 
-// topMost is the largest number of most frequent values that GCC tracks at one place.
+// topMost is the largest number of values that GCC tracks at one instrumented place of a function.
 const topMost = 32
 
-// top adds lists of most frequent values: for each place the number of executions, negative if
-// values were dropped, the number of values, and each value with its number.
+// top returns the sum of two lists of most frequent values. A list has these numbers for each
+// instrumented place of a function: how often the place was executed, negative if values were
+// dropped; how many values follow; and each value with its count. a is the sum so far, and first is
+// true if nothing has been added to it yet.
 func (m *merger) top(a, b *Counter, first bool) (Counter, bool) {
 	sum := Counter{Kind: b.Kind, Zeros: b.Zeros}
 	old := a.Values
@@ -178,7 +180,8 @@ func (m *merger) top(a, b *Counter, first bool) (Counter, bool) {
 	return sum, first || len(old) == 0
 }
 
-// topPlace splits off the counters of the first place from a list of most frequent values.
+// topPlace splits a list of most frequent values. place has the numbers of the first instrumented
+// place, and rest those of the places after it. ok is false if the list is malformed.
 func topPlace(values []int64) (place, rest []int64, ok bool) {
 	if len(values) < 2 || values[1] < 0 || values[1] > int64(len(values)-2)/2 {
 		return nil, nil, false
@@ -187,7 +190,8 @@ func topPlace(values []int64) (place, rest []int64, ok bool) {
 	return values[:end], values[end:], true
 }
 
-// place merges the most frequent values of one place in two files.
+// place returns the sum of the most frequent values of one instrumented place in two files. If
+// there are too many values, it drops some and makes the number of executions negative.
 func (m *merger) place(a, b []int64) []int64 {
 	sum := append([]int64(nil), a...)
 	total, full := add(abs(a[0]), scale(abs(b[0]), m.times)), a[0] < 0 || b[0] < 0

@@ -116,8 +116,9 @@ func (d *decoder) notesRecord(n *Notes, r record) {
 	}
 }
 
-// checkGraph checks that the last function has a record for each block, or as many arcs. So memory
-// for the blocks is limited by the size of the file.
+// checkGraph checks that the latest function has either a record of arcs for each block, or as many
+// arcs as blocks. Otherwise a small file could claim many blocks, for which memory would be
+// allocated.
 func (d *decoder) checkGraph(n *Notes) {
 	if len(n.Functions) == 0 || d.Err != nil {
 		return
@@ -150,7 +151,7 @@ func (d *decoder) arcs(f *Function) {
 	}
 }
 
-// block reads the number of a block.
+// block reads the number of a block of function f. It must be below the number of blocks of f.
 func (d *decoder) block(f *Function) uint32 {
 	pos := d.Pos
 	b := d.Uint32("the number of a block")
@@ -160,8 +161,9 @@ func (d *decoder) block(f *Function) uint32 {
 	return b
 }
 
-// lines reads the source lines of a block. In the file, a line of 0 is followed by the path of the
-// next source file, or by an empty path at the end.
+// lines reads a record with the source lines of a block. In the record, a line of 0 means that a
+// path follows. The next lines are in the source file with that path. An empty path ends the
+// record.
 func (d *decoder) lines(f *Function) {
 	block, file := d.block(f), ""
 	for start := len(f.Lines); d.Err == nil; {

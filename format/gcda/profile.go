@@ -38,7 +38,8 @@ func Profile(c *Counters, n *Notes) (*profile.Profile, Losses) {
 	return p, lost
 }
 
-// sources finds the function of a line.
+// sources finds the function to which a source line belongs, and collects the counts of lines by
+// function.
 type sources struct {
 	files map[string][]*Function // functions by path of their source file, in the order of their first lines
 	code  map[*Function]*lineCounts
@@ -63,8 +64,9 @@ func newSources(n *Notes) *sources {
 	return s
 }
 
-// find returns the function whose lines contain a line of a file, or nil. The line belongs to code
-// of f, which is preferred.
+// find returns the function that contains a line of a source file, or nil if there is none. The
+// line has code in function f. If the line is within f, find returns f. Otherwise the code was
+// inlined, and find returns the function from which it comes.
 func (s *sources) find(f *Function, file string, line uint32) *Function {
 	if file == f.Source && f.Start.Line <= line && line <= f.End.Line {
 		return f
@@ -82,8 +84,9 @@ func (s *sources) find(f *Function, file string, line uint32) *Function {
 	return nil
 }
 
-// add adds the counts of a function's blocks to the functions that contain their lines. It returns
-// the number of lines that belong to no function.
+// add adds the counts of a function's blocks to the lines of these blocks. A line may belong to
+// another function, from which it was inlined. lost is the number of lines that belong to no
+// function.
 func (s *sources) add(c *Counts) (lost int) {
 	f := c.Function
 	blocks := f.BlockCounts(c.Arcs)
@@ -114,7 +117,7 @@ func (s *sources) add(c *Counts) (lost int) {
 	return lost
 }
 
-// of returns the lineCounts of a function, and creates it if necessary.
+// of returns the counts of the lines of a function. If there are none yet, it adds empty ones.
 func (s *sources) of(f *Function) *lineCounts {
 	if s.code[f] == nil {
 		s.code[f] = &lineCounts{lines: map[uint32]uint64{}}

@@ -10,7 +10,7 @@ import (
 // A Version is the version word of a file, four characters such as "B22*" for GCC 12.2.
 type Version uint32
 
-// The first and the last major version of GCC with a known format.
+// The first and the last major version of GCC whose files this package can read.
 const (
 	oldest = 8
 	newest = 16
@@ -46,8 +46,8 @@ func (v Version) check(kind string) error {
 	return &fault.VersionError{Format: "gcda", Kind: kind, Version: uint64(v), Detail: detail}
 }
 
-// inBytes reports whether the file is of GCC 12 or later: lengths then count bytes instead of
-// words, and the header has a checksum.
+// inBytes reports whether the lengths in a file count bytes instead of words. That is so since GCC
+// 12. Since then, the header also has a checksum.
 func (v Version) inBytes() bool { return v.Major() >= 12 }
 
 // hasDir reports whether notes have the directory of the compile, and the column of the end of a

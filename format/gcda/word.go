@@ -84,8 +84,8 @@ type record struct {
 	length int32 // in bytes; negative if the contents are zero and not stored
 }
 
-// records calls read for each record, with the data cut at its end. It reports whether a tag of
-// zero ended the records.
+// records calls read for each record of the file. During the call, the decoder's data ends at the
+// end of the record. ended reports whether a tag of zero has ended the records.
 func (d *decoder) records(read func(r record)) (ended bool) {
 	for d.Rest() > 0 {
 		pos := d.Pos
@@ -117,7 +117,7 @@ func (d *decoder) records(read func(r record)) (ended bool) {
 	return false
 }
 
-// str reads a string.
+// str reads a string. what describes the string in errors.
 func (d *decoder) str(what string) string {
 	pos := d.Pos
 	n := uint64(d.Uint32(what))
@@ -144,7 +144,8 @@ func (d *decoder) padding() int {
 	return wordSize
 }
 
-// intern returns bytes as a string. Equal strings share memory: most are paths of source files.
+// intern converts bytes to a string. Equal strings share memory, because a file repeats many, such
+// as paths of source files.
 func (d *decoder) intern(b []byte) string {
 	if s, ok := d.strings[string(b)]; ok {
 		return s
@@ -199,7 +200,8 @@ func (e *encoder) length(n int) uint32 {
 	return uint32(int32(n))
 }
 
-// zeros ends the current record, whose contents are n bytes of zeros that are not stored.
+// zeros ends the current record. Its contents are n bytes of zeros, which the file does not store:
+// the length in the record's header is negative instead.
 func (e *encoder) zeros(n int) {
 	e.data = e.order.AppendUint32(e.data[:e.open-wordSize], e.length(-n))
 	e.open = 0
@@ -221,7 +223,8 @@ func (e *encoder) endRecord() {
 	e.open = 0
 }
 
-// end ends the last record and returns the file. If mark is set, it appends a tag of zero.
+// end ends the last record and returns the bytes of the file. If mark is set, the file gets a tag
+// of zero at its end, as GCC writes it.
 func (e *encoder) end(mark bool) []byte {
 	e.endRecord()
 	if mark {

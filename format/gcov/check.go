@@ -44,8 +44,8 @@ func Check(data []byte) iter.Seq[afdo.Problem] {
 	}
 }
 
-// figureAt returns the file offset of a field in the summary. which counts the fields before the
-// entries, and then the entries.
+// figureAt returns the file offset of a value in the summary. The values are numbered by which:
+// first come the figures of the whole profile, such as the total, and then the entries.
 func figureAt(which int) int64 {
 	if which < summary.Figures {
 		return summaryAt + 8*int64(which)
@@ -60,9 +60,10 @@ const (
 	entriesNumAt = entriesAt - counterSize
 )
 
-// checkNames reports problems in the name table. All known writers sort the names, write each once,
-// and put the empty name first. If a name occurs twice, readers differ in which one they use for
-// its function. The file has been decoded without an error.
+// checkNames yields problems in the name table of a file that was decoded without an error. All
+// known writers sort the names, write each once, and put the empty name first. A file that violates
+// this gives a problem. If a name occurs twice, readers disagree on which of the two a function
+// has.
 func (d *decoder) checkNames(yield func(fault.Problem) bool) bool {
 	d.Pos += 2 * wordSize // tag and length
 	if d.version >= version3 {
@@ -98,10 +99,11 @@ func (d *decoder) checkNames(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// summarize computes the summary from the records of the functions, which follow the names. Unlike
-// the model, it does not add up records of the same location or symbol. In this format, every call
-// site has a count. A count of 0 may mean that the profile had none, so it is unknown whether the
-// writer counted it; summarize then accepts found, the stored number of counts.
+// summarize computes the summary of a file from the records of its functions. Records of the same
+// location or symbol are not added up, as package profile does. Each location with calls has a
+// count in this format, and 0 may mean that the original profile had none. So it is unknown whether
+// the writer of the file has counted these zeros. found is the number of counts in the stored
+// summary. If it is possible, summarize returns the same number.
 func (d *decoder) summarize(found uint64) *afdo.Summary {
 	d.Pos += 2 * wordSize // tag and length
 	functions := d.Uint32("a number")

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// Sizes of the parts of a body, in bytes. A position is a location, a number of targets and a
-	// counter. A target is a type, a counter with a name index, and a counter. A call site is a
-	// location, a name index, and the two counts at the start of a body.
+	// Sizes of the smallest entries of a body, in bytes. A position has a location, a number of
+	// targets and a counter. A target has a type, a counter with a name index, and a counter. A
+	// call site has a location, a name index, and the two numbers at the start of its body.
 	positionSize = 2*wordSize + counterSize
 	targetSize   = wordSize + 2*counterSize
 	callSiteSize = 4 * wordSize
@@ -63,15 +63,17 @@ func (d *decoder) nameIndex() uint32 {
 	return i
 }
 
-// An openBody is a body being read.
+// An openBody is the body of a function, or an inlined body, of which some call sites have not been
+// read yet.
 type openBody struct {
 	next      int    // file offset of its next position
 	positions uint32 // number of positions left
 	callSites uint32 // number of call sites left; the next one is read when all inner bodies are complete
 }
 
-// body reads a body. In the file, all positions come before all call sites. body adds them by
-// location, so that profile.Body need not sort them if the file is in order.
+// body reads the body of a function, with all bodies inlined in it, and adds its records to b. In
+// the file, all positions come before all call sites. body adds positions and call sites in the
+// order of their locations, so that profile.Body need not sort them if the file is in order.
 func (d *decoder) body(b *profile.Body) {
 	b.Reset()
 	d.open.Clear()
@@ -99,7 +101,8 @@ func (d *decoder) body(b *profile.Body) {
 	}
 }
 
-// enter reads the counts of a body. It checks and skips its positions; addPositions decodes them.
+// enter begins to read a body. It reads the numbers of positions and call sites. It checks the
+// positions and skips them, because addPositions decodes them later.
 func (d *decoder) enter() {
 	pos := d.Pos
 	positions, callSites := d.Uint32("the number of positions"), d.Uint32("the number of call sites")
@@ -133,8 +136,8 @@ func (d *decoder) checkTargets(n uint32) {
 	}
 }
 
-// addPositions adds the positions of a body up to a location. If last is math.MaxUint32, it adds
-// all that are left.
+// addPositions decodes the next positions of a body and adds them to b, up to the location last. If
+// last is math.MaxUint32, it adds all positions that are left.
 func (d *decoder) addPositions(b *profile.Body, o *openBody, last uint32) {
 	for ; o.positions > 0; o.positions-- {
 		location := d.wordAt(o.next)
@@ -264,7 +267,8 @@ func (e *encoder) body(records []profile.Record) {
 	}
 }
 
-// positions appends the counts of a body and its positions.
+// positions appends the start of a body: the numbers of positions and call sites, and the
+// positions. It does not append the call sites.
 func (e *encoder) positions(records []profile.Record) {
 	counts := len(e.data)
 	e.word(0)
@@ -284,8 +288,8 @@ func (e *encoder) positions(records []profile.Record) {
 	e.put(counts+wordSize, callSites)
 }
 
-// position appends the position of the first record. It returns the number of records at that
-// position.
+// position appends one position, with the count and the calls of the location of the first record.
+// It returns the number of records at that location.
 func (e *encoder) position(records []profile.Record) int {
 	where := location(&records[0])
 	samples := uint64(0)

@@ -151,8 +151,9 @@ func (e *encoder) names() {
 	e.put(length, e.fit(words, "the length of the names"))
 }
 
-// name appends a name. It returns the number of words by which the section's length grows: one for
-// the length, and the string as if it were padded to words.
+// name appends a name and the index of its file. It returns the number of words by which the length
+// field of the section grows. That field counts a string as if it were padded to words, and one
+// word for its length.
 func (e *encoder) name(name string, file uint32) int {
 	e.str(name, "a name")
 	if e.version >= version3 {
@@ -204,7 +205,8 @@ func (e *encoder) numberNames() int {
 	return int(index) + 1
 }
 
-// compareFiles orders symbols with the same name by which file is preferred, see [Write].
+// compareFiles compares two symbols of the same name, for sorting. The one whose source file the
+// merged symbol gets comes first, see [Write].
 func (e *encoder) compareFiles(s, t profile.SymbolRef) int {
 	claim := func(s profile.SymbolRef) int {
 		switch f := e.p.SymbolUnit(s); {

@@ -67,8 +67,8 @@ func (d *decoder) counter(what string) uint64 {
 	return d.counterAt(d.Pos - counterSize)
 }
 
-// words reads a count and checks that this many items of the given size fit in the rest of the
-// data.
+// words reads a number of entries, and checks that this many entries of the given size fit into the
+// remaining bytes. what names the entries in errors.
 func (d *decoder) words(size int, what string) int {
 	pos := d.Pos
 	return d.Count(pos, uint64(d.Uint32(what)), size, what)
@@ -115,8 +115,8 @@ type encoder struct {
 	outer  stack.Stack[int]    // ends of the bodies that enclose the current one
 }
 
-// grow allocates memory for the file in advance. It treats every record as a target, the largest
-// kind.
+// grow allocates memory for the file in advance. It estimates the size as if every record were a
+// call target, which takes the most bytes.
 func (e *encoder) grow() {
 	n := headerSize + workingSetEntries*workingSetEntrySize
 	for f := range e.p.NumUnits() {

@@ -9,19 +9,21 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A part selects the functions that one goroutine of a merge adds, by the hash of their names:
-// every parts-th shard, starting with shard index. The zero part selects all functions.
+// A part selects some functions of a profile, by the hashes of their names. In a merge, each
+// goroutine adds one part of the functions of all files. The functions are divided into shards, see
+// [shardOf]. The part with number index has every parts-th shard, starting with shard index. The
+// zero part has all functions.
 type part struct{ index, parts int }
 
-// has reports whether the part selects the functions whose name has the given hash.
+// has reports whether the part contains the functions whose name has the given hash.
 func (p part) has(nameHash uint64) bool { return p.parts < 2 || shardOf(nameHash)%p.parts == p.index }
 
-// first reports whether p is the first part of a profile, or all of it. Data that belongs
-// to no function, such as binary IDs, is added with the first part only.
+// first reports whether p is the part with number 0, or contains all functions. Data that belongs
+// to no function, such as binary IDs, is added with that part only.
 func (p part) first() bool { return p.index == 0 }
 
-// An adder adds files to the profile p: the functions that part selects, with counts multiplied by
-// weight.
+// An adder adds files to the profile p. It adds only the functions in part, and multiplies their
+// counts by weight.
 type adder struct {
 	p        *Profile
 	part     part
@@ -38,7 +40,7 @@ type droppedError struct {
 
 func (d *droppedError) Unwrap() error { return d.error }
 
-// dropped returns a droppedError that wraps err, for the record r that is not added.
+// dropped returns a [droppedError] for a record that is not added to a profile. err is the reason.
 func dropped(r Record, weight uint64, err error) error {
 	sum := uint64(0)
 	if r.Pseudo() == 0 {
@@ -49,8 +51,8 @@ func dropped(r Record, weight uint64, err error) error {
 	return &droppedError{err, sum}
 }
 
-// lostBy returns the sum of the counts of the dropped record that err describes, or 0 if err
-// describes none.
+// lostBy returns the sum of the counts of a record that was dropped, from the error that [dropped]
+// has returned. For other errors it returns 0.
 func lostBy(err error) uint64 {
 	var d *droppedError
 	if errors.As(err, &d) {
@@ -59,7 +61,9 @@ func lostBy(err error) uint64 {
 	return 0
 }
 
-// one adds a record that a reader has yielded together with err. If err is not nil, it returns err.
+// one adds the record r to the profile. nameHash is the hash of its name. err is the error of
+// reading the record. If it is not nil, one returns it. If r does not match an earlier record, one
+// calls a.mismatch.
 func (a *adder) one(r Record, nameHash uint64, err error) error {
 	if err != nil || a.dry {
 		return err
@@ -101,8 +105,8 @@ func (a *adder) indexed(r *Reader) error {
 	return errors.Join(idsErr, namesErr, tracesErr)
 }
 
-// AddRaw adds all dumps of a raw file, like [Profile.AddIndexed]. Weight also becomes the weight of
-// each trace.
+// AddRaw adds all dumps of a raw file, as [Profile.AddIndexed] adds an indexed file. Each trace of
+// functions' first calls gets the weight as its own.
 func (p *Profile) AddRaw(r *RawReader, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).raw(r)
 }
@@ -124,15 +128,16 @@ func (a *adder) raw(r *RawReader) error {
 	return nil
 }
 
-// A dumpExtras collects, from all dumps of a raw file, the data that belongs to no function: binary
-// IDs, traces and names of virtual tables. It sorts them once at the end, not for each dump.
+// A dumpExtras collects the data of a raw file that belongs to no function: binary IDs and names of
+// virtual tables. It collects that of all dumps, so that it is sorted only once.
 type dumpExtras struct {
 	ids     []BinaryID
 	vtables map[string]struct{}
 	left    int64 // limit on the names of virtual tables, in bytes
 }
 
-// add collects the binary IDs, traces and names of virtual tables of one dump.
+// add collects the binary IDs and the names of virtual tables of one dump. It is an error if the
+// names of all dumps are too long for the size of the file.
 func (s *dumpExtras) add(ids []BinaryID, vtables []string) error {
 	s.ids = append(s.ids, ids...)
 	for _, name := range vtables {

@@ -30,7 +30,7 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 	}
 }
 
-// A checker checks an indexed file for [Reader.Check].
+// A checker holds the state of [Reader.Check], which checks an indexed file.
 type checker struct {
 	r          *Reader
 	yield      func(fault.Problem) bool
@@ -51,7 +51,8 @@ func (c *checker) fault(s string, off int64, class error, format string, args ..
 	c.report(faultAt(s, off, class, format, args...))
 }
 
-// records reads the records in an item of the hash table, and reports errors in them.
+// records reads the records of one function name, and reports errors in them. e is the entry of the
+// hash table with that name.
 func (c *checker) records(e hashtable.Entry) {
 	f := &c.data
 	f.open(&e)
@@ -98,7 +99,8 @@ func (c *checker) summaries() {
 // errLeftOut is the class of a summary that omits functions, because of a defect in LLVM.
 var errLeftOut = errors.New("functions that the summary leaves out as if they were context-sensitive")
 
-// tail checks the sections after the hash table: binary IDs, names of virtual tables and traces.
+// tail checks the sections after the hash table: binary IDs, names of virtual tables and traces. It
+// also reports bytes between the hash table and these sections.
 func (c *checker) tail() {
 	h := &c.r.header
 	end := h.HashTable + tableHeadSize + 8*int64(c.r.table.Buckets)
@@ -144,8 +146,8 @@ func rawProblem(err error) fault.Problem {
 	return fault.Problem{Err: err, Remark: errors.Is(err, ErrCorrelated)}
 }
 
-// check reads the records, binary IDs and names of a dump and yields their errors. It reports
-// whether the next dump can be checked.
+// check yields errors in the records, the binary IDs and the names of a dump. It reports whether
+// the file can be checked further, from the next dump on.
 func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	for _, err := range d.Records() {
 		if err != nil {
@@ -163,7 +165,7 @@ func (d *Dump) check(yield func(fault.Problem) bool) bool {
 	return true
 }
 
-// nowhere returns an error about the whole file, without an offset.
+// nowhere returns an error that has no position, because it is about the whole file.
 func nowhere(class error, format string, args ...any) error {
 	return faultAt("", -1, class, format, args...)
 }

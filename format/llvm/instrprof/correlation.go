@@ -31,8 +31,8 @@ type Correlation struct {
 	big         bool
 }
 
-// Sections of a program. A program built with -profile-correlate=binary has those with "cov" in
-// their names.
+// Names of the sections of a program with its counters, data records and names. The program was
+// built with -profile-correlate=binary if it has those with "cov" in their names.
 const (
 	programCounts = "__llvm_prf_cnts"
 	programData   = "__llvm_covdata"
@@ -94,8 +94,9 @@ func (c *Correlation) readSections(file *elf.File) (err error) {
 	return f.err()
 }
 
-// records returns the descriptions of the functions of a dump. It returns an error if the dump is
-// of another program. Data records of the program have the layout of the dump's version.
+// records returns the descriptions of the functions whose counters a dump has. They come from the
+// program's data records or from its debug info. It returns an error if the dump is of another
+// program.
 func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	h := d.header
 	ids, err := d.BinaryIDs()
@@ -120,8 +121,9 @@ func (c *Correlation) records(d *Dump) ([]rawRecord, error) {
 	return c.unique(records), nil
 }
 
-// unique removes functions whose counters belong to an earlier function too, or lie outside the
-// program's section of counters. It converts the addresses of counters to offsets in that section.
+// unique removes functions whose counters lie outside of the program's section of counters, and
+// functions that have the same counters as an earlier one. It converts the addresses of counters to
+// offsets in that section.
 func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	seen := make(map[uint64]bool)
 	kept := records[:0]
@@ -136,8 +138,8 @@ func (c *Correlation) unique(records []rawRecord) []rawRecord {
 	return kept
 }
 
-// readDebugInfo reads from debug info which counters belong to which function. Each function's
-// counters are a variable in it, with annotations.
+// readDebugInfo reads from debug info which counters belong to which function. The debug info has a
+// variable for the counters of each function, and annotations of the variable name the function.
 func (c *Correlation) readDebugInfo(file *elf.File) error {
 	info, err := file.DWARF()
 	if err != nil {
@@ -156,8 +158,8 @@ func (c *Correlation) readDebugInfo(file *elf.File) error {
 	return nil
 }
 
-// A probeWalk reads the entries of debug info in order, to find those that describe the counters of
-// a function.
+// A probeWalk goes through the entries of debug info, to find the variables that hold the counters
+// of functions.
 type probeWalk struct {
 	c         *Correlation
 	entries   *dwarf.Reader
@@ -194,8 +196,8 @@ func (w *probeWalk) walk() error {
 	}
 }
 
-// isProbe reports whether a DWARF entry describes the counters of a function. open has the tags of
-// the entries around it.
+// isProbe reports whether a DWARF entry is a variable with the counters of a function. open has the
+// tags of the entries that enclose it.
 func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 	name, _ := e.Val(dwarf.AttrName).(string)
 	return e.Tag == dwarf.TagVariable && e.Children && strings.HasPrefix(name, "__profc_") &&
@@ -205,8 +207,9 @@ func (w *probeWalk) isProbe(e *dwarf.Entry, open []dwarf.Tag) bool {
 // tagAnnotation is LLVM's tag for an annotation, a pair of name and value.
 const tagAnnotation dwarf.Tag = 0x6000
 
-// probe reads the annotations of the variable that holds a function's counters: the function's
-// name, its hash and the number of counters. Like LLVM, it skips a function that lacks any of them.
+// probe reads the annotations of a variable that holds the counters of a function. They are the
+// function's name, its hash and the number of counters. Like LLVM, probe skips a function that
+// lacks any of them.
 func (w *probeWalk) probe(variable *dwarf.Entry) error {
 	address, ok := w.address(variable)
 	function, count := "", int64(0)
@@ -248,7 +251,7 @@ const (
 	opAddrx = 0xa1
 )
 
-// address returns the address at which a variable lies, or false if it has none.
+// address returns the address of a variable. The second result is false if the debug info has none.
 func (w *probeWalk) address(variable *dwarf.Entry) (uint64, bool) {
 	location, _ := variable.Val(dwarf.AttrLocation).([]byte)
 	size := w.c.pointerSize

@@ -7,8 +7,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A pseudo count in the first counter replaces the counts of a function. It records that a sampling
-// profile considers the function hot or warm.
+// Pseudo counts. A function with a pseudo count in its first counter has no counts: a sampling
+// profile considers it hot or warm.
 const (
 	PseudoHot  = 1<<64 - 1
 	PseudoWarm = 1<<64 - 2
@@ -58,7 +58,7 @@ func (c Counters) All() iter.Seq[uint64] {
 	}
 }
 
-// append appends the counters to p as indexed files store them: 8 bytes each, little-endian.
+// append appends the counters to p in the form of indexed files: 8 bytes each, little-endian.
 func (c Counters) append(p []byte) []byte {
 	if c.width != 1 && !c.big {
 		return append(p, c.data...)
@@ -69,7 +69,7 @@ func (c Counters) append(p []byte) []byte {
 	return p
 }
 
-// pseudo returns the pseudo count in the first counter, or 0.
+// pseudo returns the pseudo count in the first counter, or 0 if there is none.
 func (c Counters) pseudo() uint64 {
 	if c.Len() > 0 && c.At(0) >= PseudoWarm {
 		return c.At(0)

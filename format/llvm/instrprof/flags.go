@@ -45,20 +45,21 @@ func (f Flags) String() string {
 	return strings.Join(names, ",")
 }
 
-// contextSensitive reports whether a record with this function hash is context-sensitive. The hash
-// has a bit for it, which is meaningful only if f has the flag ContextSensitive: front ends, for
-// example that of Rust, use all bits of the hash.
+// contextSensitive reports whether a record with this function hash is context-sensitive. One bit
+// of the hash says so, but only if f has the flag ContextSensitive. Without the flag, the bit has
+// no meaning: front ends, for example that of Rust, use all bits of the hash.
 func (f Flags) contextSensitive(hash uint64) bool { return f&ContextSensitive != 0 && marked(hash) }
 
 // csHash is the bit of a function hash that marks a context-sensitive record.
 const csHash = 1 << 60
 
-// marked reports whether a function hash has the bit of context-sensitive records.
+// marked reports whether the bit that means context-sensitive is set in a function hash, see
+// [Flags.contextSensitive].
 func marked(hash uint64) bool { return hash&csHash != 0 }
 
 func notMarked(hash uint64) bool { return !marked(hash) }
 
-// versionWord splits the word that holds version and flags.
+// versionWord splits the word of a header that holds the version and the flags.
 func versionWord(w uint64) (version uint32, flags Flags) { return uint32(w), Flags(w >> 32) }
 
 func (f Flags) word(version uint32) uint64 { return uint64(f)<<32 | uint64(version) }

@@ -22,7 +22,7 @@ const (
 	FormatText                  // .proftext
 )
 
-// detectSize is the number of bytes that Detect needs.
+// detectSize is the number of bytes that [Detect] needs from the start of a file.
 const detectSize = 512
 
 // Detect determines the format of a file from its first 512 bytes. A text is recognised by its

@@ -21,8 +21,8 @@ const (
 	itemHeadSize    = 24
 )
 
-// openTable reads the number of buckets and entries of the hash table, whose chains begin at file
-// offset payload.
+// openTable reads the number of buckets and entries of the file's hash table. payload is the file
+// offset at which the chains of the table begin.
 func (r *Reader) openTable(payload int64) (err error) {
 	at := r.header.HashTable
 	if at < payload {
@@ -32,8 +32,8 @@ func (r *Reader) openTable(payload int64) (err error) {
 	return err
 }
 
-// find returns the key of the item with the given hash and, unless name is nil, the given name, and
-// a decoder for its data.
+// find looks up a function name in the hash table, by its hash and, unless name is nil, by the
+// name. It returns the name, and a decoder for the records of that name.
 func (r *Reader) find(hash uint64, name []byte) (key []byte, f fields, err error) {
 	e, err := r.table.Find(hash, name)
 	switch {
@@ -49,7 +49,8 @@ func (r *Reader) find(hash uint64, name []byte) (key []byte, f fields, err error
 	return e.Key, f, f.err()
 }
 
-// open makes f a decoder for the records in an item of the hash table.
+// open makes f a decoder for the records of one function name. e is the entry of the hash table
+// with that name.
 func (f *fields) open(e *hashtable.Entry) {
 	*f = fields{Buffer: decode.Buffer{Data: e.Data, Part: sectionPayload}, base: e.At}
 	if len(e.Data) == 0 {
@@ -57,8 +58,8 @@ func (f *fields) open(e *hashtable.Entry) {
 	}
 }
 
-// A tableLayout determines the order of the items of a hash table, and the offset of each chain,
-// before the table is written.
+// A tableLayout computes where each entry of a hash table will be in a file, before the table is
+// written. There is an entry for each function name.
 type tableLayout struct {
 	version uint32
 	order   []*profileFunction // by name and hash
@@ -69,7 +70,7 @@ type tableLayout struct {
 	at      uint64             // offset of the table
 }
 
-// A tableName is the item of the hash table for one name.
+// A tableName is the entry of a [tableLayout] for one function name.
 type tableName struct {
 	hash        uint64
 	first, last int32 // range in order of its functions
@@ -78,9 +79,9 @@ type tableName struct {
 
 const firstBuckets = 64 // as in LLVM's generator
 
-// build determines the layout of the hash table for the functions of p, with the first chain at
-// offset start. It inserts like LLVM's generator, to get the same order of items: each item goes to
-// the front of its chain, and growing the table reverses the chains.
+// build computes the layout of the hash table for the functions of p. start is the file offset of
+// the first chain. The entries get the same order as in LLVM's tables: a new entry goes to the
+// front of its chain, and whenever the table grows, the chains are reversed.
 func (t *tableLayout) build(p *Profile, start uint64) error {
 	t.order = p.sorted()
 	for i := 0; i < len(t.order); {
@@ -103,7 +104,8 @@ func (t *tableLayout) build(p *Profile, start uint64) error {
 	return t.place(start)
 }
 
-// resize changes the number of buckets and inserts all items again, chain by chain.
+// resize changes the number of buckets, and distributes the entries of all chains over the new
+// buckets.
 func (t *tableLayout) resize(buckets int) {
 	old := t.heads
 	t.heads = make([]int32, buckets)
@@ -124,7 +126,8 @@ func (t *tableLayout) insert(i int32) {
 	t.items[i].next, *head = *head, i
 }
 
-// place computes the offsets of the chains and of the table.
+// place computes the file offsets of the chains, the first of which begins at start, and of the
+// table of buckets after them.
 func (t *tableLayout) place(start uint64) error {
 	t.chains = make([]uint64, len(t.heads))
 	at := start
@@ -150,7 +153,7 @@ func (t *tableLayout) place(start uint64) error {
 
 func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
 
-// functions returns the functions of item i, which have the same name.
+// functions returns the functions of entry i, which all have the same name.
 func (t *tableLayout) functions(i int32) []*profileFunction {
 	return t.order[t.items[i].first:t.items[i].last]
 }
@@ -181,7 +184,8 @@ func (t *tableLayout) appendItem(p []byte, i int32) []byte {
 	return p
 }
 
-// append appends the number of buckets and entries and the offsets of the chains.
+// append appends the table of buckets to p: the number of buckets, the number of entries, and the
+// offset of each chain.
 func (t *tableLayout) append(p []byte) []byte {
 	p = append64(p, uint64(len(t.chains)), uint64(len(t.items)))
 	return append64(p, t.chains...)

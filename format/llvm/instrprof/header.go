@@ -17,7 +17,7 @@ const (
 	usualWritten = 13
 )
 
-// First versions of indexed files with a feature.
+// First versions of indexed files that have a certain feature.
 const (
 	versionCounts    = 2 // each record stores its number of counters
 	versionValues    = 3
@@ -42,14 +42,15 @@ type Header struct {
 	Traces      int64
 }
 
-// A headerOffset is the offset of a section in the header, which exists from version since on.
+// A headerOffset is a field of the header with the file offset of a section. Files of version since
+// and later have it.
 type headerOffset struct {
 	at    *int64
 	since uint32
 	name  string
 }
 
-// offsets lists the offsets in file order.
+// offsets returns the fields of the header with file offsets of sections, in the order of the file.
 func (h *Header) offsets() []headerOffset {
 	return []headerOffset{
 		{&h.HashTable, 0, "hash table"},
@@ -97,7 +98,7 @@ func (f *fields) header(size int64) Header {
 	return h
 }
 
-// append appends the header in the form that fields.header reads.
+// append appends the header to p in the form that [fields.header] reads.
 func (h *Header) append(p []byte) []byte {
 	p = append(p, Magic...)
 	p = append64(p, h.Flags.word(h.Version), 0, 0)

@@ -28,8 +28,8 @@ func (p *Profile) AddStream(r io.Reader, weight uint64, mismatch func(error)) er
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).reader(r, &fileCache{})
 }
 
-// A fileCache holds what a goroutine of a merge reuses from one file to the next: the buffer into
-// which it reads whole files, and the names of functions in raw files.
+// A fileCache holds memory that a goroutine of a merge reuses from one file to the next: a buffer
+// for whole files, and the decoded names of the functions in a raw file.
 type fileCache struct {
 	whole []byte
 	names nameCache
@@ -57,7 +57,7 @@ func (a *adder) file(path string, cache *fileCache) error {
 	return a.indexed(r)
 }
 
-// reader adds the profile that r contains, in any format, to the adder's profile.
+// reader adds the profile that it reads from r. The profile may have any format.
 func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	head, err := readHead(r)
 	if err != nil {
@@ -66,8 +66,8 @@ func (a *adder) reader(r io.Reader, cache *fileCache) error {
 	return a.stream(head, r, cache)
 }
 
-// stream adds a profile. head is the beginning of the file, which is read already, and rest the
-// bytes after it.
+// stream adds a profile that may have any format. head has the first bytes of the file, and the
+// others come from rest.
 func (a *adder) stream(head []byte, rest io.Reader, cache *fileCache) error {
 	whole := io.MultiReader(bytes.NewReader(head), rest)
 	format := Detect(head)

@@ -20,7 +20,7 @@ type Input struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// addTo adds the file to the profile of a.
+// addTo opens the file and adds its functions by a.
 func (in *Input) addTo(a *adder, cache *fileCache) error {
 	if in.Open == nil {
 		return a.file(in.Path, cache)
@@ -50,15 +50,15 @@ type MergeOptions struct {
 	// Correlation describes the functions of raw files without a description.
 	Correlation *Correlation
 
-	// Skip, if not nil, is called in order for each file that cannot be read or has different
-	// instrumentation than the files before. If Skip returns true, the file is left out entirely;
-	// otherwise the merge fails with err. All files are then read an additional time first, to add
-	// no part of a bad file.
+	// Skip, if not nil, is called in order for each file that cannot be read, or whose
+	// instrumentation differs from that of the files before it. If Skip returns true, the file is
+	// left out entirely. Otherwise the merge fails with err. With Skip, all files are read once
+	// more before the merge, so that no part of a bad file is added.
 	Skip func(input int, err error) bool
 
-	// Progress, if not nil, is called after each merged file with the number of inputs so far,
-	// including skipped ones. It reports on one goroutine; others may be some files behind. Calls
-	// do not overlap.
+	// Progress, if not nil, is called after each merged file, with the number of inputs so far,
+	// including skipped ones. It is called by one of the goroutines, and the others may be some
+	// files behind. Calls do not overlap.
 	Progress func(done int)
 }
 
@@ -102,15 +102,16 @@ type merger struct {
 	failed  atomic.Int64 // index of the first file with an error, or the number of files
 }
 
-// A mergeWorker holds the results of one goroutine of a merge: the mismatches that it found, and
-// the error that ended it with the index of the file.
+// A mergeWorker holds the results of one goroutine of a merge: the mismatches that it found and, if
+// an error ended it, that error and the index of the file.
 type mergeWorker struct {
 	mismatches []Mismatch
 	err        error
 	failed     int64
 }
 
-// work adds one part of the functions of all files, as goroutine number index of the merge.
+// work is the body of a goroutine of a merge. It reads all files and adds one part of their
+// functions to the profile. index is the number of the goroutine.
 func (m *merger) work(index int) {
 	w := &m.workers[index]
 	var cache fileCache
@@ -135,8 +136,8 @@ func (m *merger) work(index int) {
 	}
 }
 
-// survey reads all files without adding them, and finds those that the caller of [MergeFiles] wants
-// to skip because of an error.
+// survey reads all files before the merge without adding them. It calls Skip of [MergeOptions] for
+// each file with an error, and marks the files to be left out.
 func (m *merger) survey() error {
 	m.skipped = make([]bool, len(m.inputs))
 	files := make([]surveyed, len(m.inputs))
@@ -167,7 +168,8 @@ func (m *merger) survey() error {
 	return nil
 }
 
-// A surveyed is the result of reading one file before the merge.
+// A surveyed is what [Input.survey] has found out about one file: the flags of its profile, or an
+// error.
 type surveyed struct {
 	flags Flags
 	known bool // flags is set

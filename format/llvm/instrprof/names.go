@@ -18,13 +18,13 @@ func NameHash(name string) uint64 { return symname.GUID(name) }
 // consists of the path of its source file, a ';' or ':', and the symbol.
 func Symbol(name string) string { return name[strings.LastIndexAny(name, ";:")+1:] }
 
-// maxNames limits the uncompressed size of the names in a file, counting 32 extra bytes per name
-// for a table entry. Names of real programs compress to a fifth. The limit is 32 MiB plus 16 times
-// the file size.
+// maxNames returns the limit on the uncompressed size of the names in a file: 32 MiB plus 16 times
+// the file size. The names of real programs compress to a fifth. Each name counts 32 bytes more
+// than its length, for its entry in a table.
 func maxNames(size int64) int64 { return 32<<20 + 16*min(size, 1<<40) }
 
-// names decodes the names that take the next size bytes, and calls each for every name. It limits
-// their uncompressed size as maxNames says for a file of fileSize bytes.
+// names decodes a list of names that takes the next size bytes, and calls each with every name. The
+// names of a file of fileSize bytes may take at most maxNames(fileSize) bytes.
 func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	sub := fields{base: f.base + int64(f.Pos)}
 	sub.Buffer = decode.Buffer{Data: f.Take(size, "the names"), Part: f.Part}
@@ -33,11 +33,11 @@ func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	f.Stop(sub.err())
 }
 
-// A nameTable maps the hash of a function's name to the name.
+// A nameTable has the names of functions, by the hash of the name.
 type nameTable map[uint64][]byte
 
-// A nameCache keeps the decoded names of the latest dump, because the dumps of all runs of a
-// program have the same names.
+// A nameCache keeps the decoded names of the latest dump. The dumps of all runs of a program have
+// the same names, so the next dump need not decode them.
 type nameCache struct {
 	mu      sync.Mutex
 	section []byte

@@ -14,7 +14,7 @@ type Overlap struct {
 	Sums  [2]float64 // total of the counts in each profile
 }
 
-// A FunctionDelta compares the two records with the same name and hash.
+// A FunctionDelta compares the two records that two profiles have for the same name and hash.
 type FunctionDelta struct {
 	Name  string
 	Hash  uint64
@@ -56,8 +56,8 @@ func Compare(a, b *Profile) *Comparison {
 
 type comparer struct{ Comparison }
 
-// sum adds the counters of p, and its values of each kind, to the totals of profile i. It leaves
-// out functions with a pseudo count.
+// sum adds the counters and values of p to the totals of one of the two profiles: the first if i is
+// 0, and the second if i is 1. It leaves out functions with a pseudo count.
 func (c *comparer) sum(i int, p *Profile) {
 	for f := range p.all() {
 		c.Counters.Sums[i] += counterSum(f)
@@ -85,8 +85,8 @@ func counterSum(f *profileFunction) (sum float64) {
 	return sum
 }
 
-// pair compares the records a and b of one name and hash, and adds the result to the comparison.
-// One of them may be nil.
+// pair compares the records a and b, which two profiles have for one name and hash. One of them may
+// be nil. It adds a [FunctionDelta] to the comparison if they differ.
 func (c *comparer) pair(a, b *profileFunction) {
 	d := FunctionDelta{}
 	for i, f := range [2]*profileFunction{a, b} {
@@ -104,8 +104,9 @@ func (c *comparer) pair(a, b *profileFunction) {
 	}
 }
 
-// common compares two records of one name and hash, and adds what they share to the overlaps. It
-// reports whether they are equal.
+// common compares the records a and b, which two profiles have for one name and hash. It adds to
+// each overlap the smaller of the two shares of each counter and value. It reports whether the
+// records are equal. d gets the overlap of their counters.
 func (c *comparer) common(a, b *profileFunction, d *FunctionDelta) bool {
 	ra, rb := a.record(), b.record()
 	if a.numCounters != b.numCounters || !sameSites(ra.values, rb.values) {
@@ -141,8 +142,8 @@ func sameSites(a, b Values) bool {
 	return true
 }
 
-// values compares the values at the sites a and b of one kind, and adds what they share to the
-// overlap of that kind.
+// values compares the profiled values of one kind in two records. a and b have the values at each
+// site. It adds the smaller of the two shares of each value to the overlap of that kind.
 func (c *comparer) values(kind ValueKind, a, b [][]Value) {
 	for i := range a {
 		counts := make(map[uint64]uint64, len(a[i]))
@@ -162,8 +163,9 @@ func smallerShare(o *Overlap, a, b float64) float64 {
 	return min(a/o.Sums[0], b/o.Sums[1])
 }
 
-// finish sorts the functions that differ. It sets each overlap to 1 if neither profile has counts
-// or all records are equal.
+// finish completes the comparison. It sorts the functions that differ, those with the largest
+// difference first. It sets an overlap to 1 if neither profile has counts of its kind, or if all
+// records are equal.
 func (c *comparer) finish() {
 	apart := func(d FunctionDelta) float64 {
 		var shares [2]float64

@@ -108,8 +108,7 @@ func (p *Profile) Record(name string, hash uint64) (Record, error) {
 	return Record{}, fmt.Errorf("instrprof: no record of %s with hash %#x: %w", name, hash, fault.ErrNotFound)
 }
 
-// names returns a function that returns the name of a function or virtual table with a given name
-// hash.
+// names returns a function that finds the name of a function or virtual table by its hash.
 func (p *Profile) names() func(uint64) (string, bool) {
 	vtables := make(map[uint64]string, len(p.VTableNames))
 	for _, name := range p.VTableNames {
@@ -192,8 +191,8 @@ func (p *Profile) summarize(in func(hash uint64) bool) *Summary {
 	})
 }
 
-// addFlags adds the flags of another profile, or returns [ErrKind] if the profiles cannot be
-// merged.
+// addFlags adds the flags of another profile to those of p. It returns [ErrKind] if the profiles
+// cannot be merged, because their programs were instrumented in different ways.
 func (p *Profile) addFlags(flags Flags) error {
 	if p.known && (p.Flags^flags)&IRLevel != 0 {
 		return fmt.Errorf("instrprof: one of the front end and one of the IR level: %w", ErrKind)

@@ -21,7 +21,8 @@ type Dump struct {
 	values                                                          int    // position of the value data
 }
 
-// sections sets the fields for the sections of the dump. f is positioned after the header.
+// sections reads where the sections of the dump are, and sets the fields of d for them. f is
+// positioned after the header.
 func (d *Dump) sections(f *fields) {
 	h := d.header
 	take := func(to *fields, s string, n, size, after uint64, aligned bool) {
@@ -80,9 +81,10 @@ func (d *Dump) room() int64 {
 	return memoryPerByte * int64(len(d.data.Data)+len(d.counts.Data)+len(d.bitmap.Data))
 }
 
-// take subtracts the memory for the counters and bitmap of record i from room, and returns an error
-// if room gets negative. Each counter and each byte of a bitmap takes eight bytes. Sizes are capped
-// to those of the sections; records that exceed their section cause other errors.
+// take subtracts the memory for the counters and the bitmap of data record i from *room. It returns
+// an error if *room gets negative. Each counter and each byte of a bitmap takes eight bytes. A
+// record that exceeds its section counts no more than the size of the section, because it causes
+// another error.
 func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	*room -= 8 * int64(min(uint64(r.numCounters), d.header.NumCounters)+min(uint64(r.bitmapBytes), d.header.numBitmapBytes))
 	if *room >= 0 {
@@ -140,8 +142,9 @@ func (d *Dump) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// walk iterates over the records of the functions in one part of the profile, of. It yields each
-// record with the hash of the function's name and the time stamp of its first call.
+// walk yields the records of a dump, for the functions in the given part of the profile. With each
+// record it yields the hash of the function's name, and the time stamp of the function's first
+// call.
 func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err error) bool) {
 	described, names, err := d.described()
 	if err != nil {
@@ -172,8 +175,8 @@ func (d *Dump) walk(of part, yield func(r Record, nameHash, stamp uint64, err er
 	}
 }
 
-// described returns the data records of the dump's functions and the names of the functions. Both
-// are in the file or, for a correlated profile, in the program.
+// described returns the data records of the dump, which describe its functions, and the names of
+// the functions. Both are in the file or, for a correlated profile, in the program.
 func (d *Dump) described() (records iter.Seq2[int, rawRecord], names nameTable, err error) {
 	if !d.header.correlated() {
 		names, err = d.file.names.get(d)
@@ -187,8 +190,9 @@ func (d *Dump) described() (records iter.Seq2[int, rawRecord], names nameTable, 
 	return slices.All(list), c.names, err
 }
 
-// view returns the record that raw, data record i, describes, without its values, and the time
-// stamp of the function's first call. names has the names of the dump's functions.
+// view returns the record of a function, without its profiled values, and the time stamp of the
+// function's first call. raw is the data record with number i, which describes the function. names
+// has the names of the dump's functions.
 func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uint64, err error) {
 	name, ok := names[raw.nameHash]
 	if !ok {
@@ -211,11 +215,11 @@ func (d *Dump) view(raw *rawRecord, i int, names nameTable) (r Record, stamp uin
 // never reports whether a time stamp means that the function was not called.
 func never(stamp uint64) bool { return stamp == 0 || stamp == math.MaxUint64 }
 
-// A stamped is a function and the time of its first call.
+// A stamped is the first call of a function: the hash of the function's name, and a time stamp.
 type stamped struct{ stamp, nameHash uint64 }
 
-// trace returns the functions that were called, in the order of their first calls, with weight 1.
-// The trace is empty if the program did not record the order. Trace reads all records.
+// trace returns the functions that were called, in the order of their first calls. The trace has
+// the weight 1. It is empty if the program did not record the order. trace reads all records.
 func (d *Dump) trace() (Trace, error) {
 	if !d.header.stamped() {
 		return Trace{}, nil

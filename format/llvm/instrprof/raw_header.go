@@ -17,7 +17,7 @@ const (
 	maxRaw = 11
 )
 
-// First versions of raw files with a feature.
+// First versions of raw files that have a certain feature.
 const (
 	rawVersionPadding   = 5
 	rawVersionBinaryIDs = 6
@@ -49,8 +49,8 @@ type RawHeader struct {
 	namesDelta, lastKind                                     uint64 // not needed to read the file
 }
 
-// A rawField is a word of the header that exists from version since on and, unless until is 0,
-// before version until.
+// A rawField is a word in the header of a raw file. Files have it from version since on and, unless
+// until is 0, before version until.
 type rawField struct {
 	at           *uint64
 	since, until uint32

@@ -93,10 +93,10 @@ func (l *rawLayout) address(p []byte) uint64 {
 	return order(l.big).Uint64(p)
 }
 
-// distance returns the offset, in their section, of the counters or the bitmap that data record i
-// refers to. address is from the record and delta from the header. Before version 8, both are
-// absolute. From version 8 on, address is relative to the record, and delta is relative to the
-// first record.
+// distance returns where the counters or the bitmap of data record i begin, as an offset in the
+// section of counters or bitmaps. address is a field of the record, and delta a field of the
+// header. Before version 8, both are absolute addresses. From version 8 on, address is relative to
+// the record, and delta is relative to the first record.
 func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	d := address - delta
 	if !l.absolute {
@@ -121,8 +121,9 @@ func (l *rawLayout) readVTable(p []byte) rawVTable {
 	return rawVTable{order(l.big).Uint64(p), l.address(p[8:]), order(l.big).Uint32(p[8+l.pointer:])}
 }
 
-// part returns data[start:start+size], to which data record i refers, or an error if that is not
-// within data. data is the section s, which begins at file offset base.
+// part returns size bytes of a section, from offset start on, to which data record i refers. It is
+// an error if they are not within the section. s is the name of the section, data its contents, and
+// base its file offset.
 func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int) ([]byte, error) {
 	if start > uint64(len(data)) || size > uint64(len(data))-start {
 		return nil, d.fault(i, 0, errPointer, "function %d: %d bytes at %d of the section %s, which has %d and begins at offset %d",
@@ -134,8 +135,8 @@ func (d *Dump) part(s string, data []byte, base int64, start, size uint64, i int
 // timestampSize is the size of the time stamp before a function's counters, in bytes.
 const timestampSize = 8
 
-// counters returns the counters of data record i, and the time stamp of the function's first call
-// or 0.
+// counters returns the counters of the function that data record i describes. It also returns the
+// time stamp of the function's first call, or 0 if the file has none.
 func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err error) {
 	if r.numCounters == 0 {
 		return c, 0, d.fault(i, d.layout.numCounters, fault.ErrCount, "function %d has no counters", i)
@@ -162,8 +163,9 @@ func (d *Dump) counters(r *rawRecord, i int) (c Counters, stamp uint64, err erro
 	return c, stamp, nil
 }
 
-// uniformCounters reports whether data record i has uniform counters, which programs for GPUs have,
-// and checks that they lie in the file. There are as many as counters. They are not used otherwise.
+// uniformCounters reports whether data record i has uniform counters, as programs for GPUs have
+// them. It checks that these counters, one for each ordinary counter, lie in the file. They have no
+// other use here.
 func (d *Dump) uniformCounters(r *rawRecord, i int) (bool, error) {
 	if r.uniform == 0 || d.header.numUniform == 0 || d.header.correlated() {
 		return false, nil
@@ -176,7 +178,7 @@ func (d *Dump) uniformCounters(r *rawRecord, i int) (bool, error) {
 // maxRawCount is the largest count in a raw file. LLVM considers a file with larger counts damaged.
 const maxRawCount = 1 << 56
 
-// tooLarge returns the first counter above maxRawCount, or 0.
+// tooLarge returns the first counter above maxRawCount, or 0 if there is none.
 func (c Counters) tooLarge() uint64 {
 	if c.width == 1 {
 		return 0

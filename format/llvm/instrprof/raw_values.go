@@ -7,8 +7,9 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// rawValues reads the value data of a dump, function by function. It replaces each address of a
-// called function or virtual table by the hash of its name.
+// A rawValues reads the profiled values of a dump, function by function. Call targets and virtual
+// tables are addresses in a raw file. It replaces them by the hash of the name of the function or
+// table at that address.
 type rawValues struct {
 	f       *fields
 	dump    *Dump
@@ -17,7 +18,7 @@ type rawValues struct {
 	vtables []addressed
 }
 
-// addressed is the address range of a named function or virtual table.
+// An addressed is the address range of a function or virtual table, with the hash of its name.
 type addressed struct {
 	start, end uint64 // end is exclusive
 	nameHash   uint64
@@ -39,8 +40,8 @@ func (v *rawValues) next() (Values, error) {
 	return f.values(), f.err()
 }
 
-// collect reads the addresses of functions from the data records, and the addresses of virtual
-// tables from the records of virtual tables.
+// collect builds the tables of addresses. The addresses of functions are in the data records, and
+// those of virtual tables in records of their own.
 func (v *rawValues) collect() {
 	d := v.dump
 	v.known = true
@@ -60,7 +61,7 @@ func (v *rawValues) collect() {
 }
 
 // translate returns the hash of the name of the function or virtual table at an address, or 0 if
-// none is there. It returns other values, such as sizes, unchanged.
+// there is none. A value of a kind that is no address, such as a size, is returned unchanged.
 func (v *rawValues) translate(kind ValueKind, address uint64) uint64 {
 	list := v.calls
 	switch kind {

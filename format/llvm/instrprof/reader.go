@@ -135,8 +135,8 @@ func (r *Reader) Summarize() (plain, cs *Summary, err error) {
 	return plain, cs, err
 }
 
-// summarize computes the summary of the records for whose function hash in returns true. It sets
-// *fault if the file cannot be read.
+// summarize computes the summary of those records for whose function hash in returns true. If the
+// file cannot be read, it sets *fault to the error.
 func (r *Reader) summarize(in func(hash uint64) bool, fault *error) *Summary {
 	return summarize(func(count func(Counters)) {
 		r.walk(true, part{}, func(rec Record, _ uint64, err error) bool {
@@ -200,8 +200,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// walk iterates over the records of the functions that of selects, with the hash of each function's
-// name. If reuse is set, a record is valid only until the next one.
+// walk yields the records of the functions in the given part of the profile, with the hash of each
+// function's name. If reuse is set, a record is valid only until the next one.
 func (r *Reader) walk(reuse bool, of part, yield func(r Record, nameHash uint64, err error) bool) {
 	if err := r.src.Ready(); err != nil {
 		yield(Record{}, 0, err)

@@ -65,7 +65,8 @@ func (r Record) String() string { return fmt.Sprintf("%s (hash %#x)", r.name, r.
 //   - u64 number of uniformity bytes and these bytes, padded to a multiple of 8, from version 14
 //   - value data, from version 3
 
-// record reads a record of an indexed file.
+// record reads one record of an indexed file of the given version. name is the name of its
+// function, which is not in the record.
 func (f *fields) record(version uint32, name []byte) Record {
 	r := Record{name: name, hash: f.Uint64("the hash of a function")}
 	n := f.Rest() / 8
@@ -86,7 +87,8 @@ func (f *fields) record(version uint32, name []byte) Record {
 	return r
 }
 
-// bitmap reads a bitmap in which each byte is stored as a word.
+// bitmap reads an MC/DC bitmap of an indexed file. The file stores each byte of the bitmap as a
+// 64-bit word.
 func (f *fields) bitmap() []byte {
 	m := f.count(8, "the number of bitmap bytes")
 	pos := f.Pos
@@ -99,15 +101,16 @@ func (f *fields) bitmap() []byte {
 	return data
 }
 
-// uniformity passes over the uniformity bits of a function of a GPU, one for each block, and
-// reports whether there are any.
+// uniformity skips the uniformity bits of a function for a GPU, one for each block of the function.
+// It reports whether there are any.
 func (f *fields) uniformity() bool {
 	n := f.count(1, "the number of uniformity bytes")
 	f.Take((uint64(n)+7)&^7, "the uniformity bytes")
 	return n > 0
 }
 
-// append appends a record in the form that fields.record reads.
+// append appends the record of the function to p, in the form of indexed files of the given
+// version.
 func (f *profileFunction) append(p []byte, version uint32) []byte {
 	p = append64(p, f.hash, uint64(f.numCounters))
 	p = append(p, f.counters().data...)
@@ -139,8 +142,8 @@ func (f *profileFunction) encodedSize(version uint32) uint64 {
 
 var noValues = []byte{valuesHeaderSize, 0, 0, 0, 0, 0, 0, 0}
 
-// encodedValues returns the value data as a file of the given version stores it. Before version 12
-// it has no virtual tables.
+// encodedValues returns the profiled values of the function in the form of indexed files of the
+// given version. Files before version 12 cannot hold virtual tables, so these are left out.
 func (f *profileFunction) encodedValues(version uint32) []byte {
 	switch {
 	case f.values == nil:

@@ -9,12 +9,13 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// numShards is the number of parts into which the functions of a profile are divided by name hash.
-// It is the maximum number of goroutines that can add to a profile.
+// numShards is the number of shards into which the functions of a profile are divided, by the hash
+// of their names. At most one goroutine adds to a shard, so this is the maximum number of
+// goroutines of a merge.
 const numShards = 8
 
-// A shard holds the functions of a profile for whose name hash shardOf returns its index. It
-// allocates memory in chunks.
+// A shard holds those functions of a profile for whose name hash [shardOf] returns the shard's
+// index. It allocates memory in chunks.
 type shard struct {
 	chunks [][]profileFunction
 	count  int
@@ -25,11 +26,13 @@ type shard struct {
 	size   int // size of the chunk from which words is allocated
 }
 
-// alike is a map key for a function whose name hash is that of an earlier function in the shard.
-// The two functions differ in the function hash or, if name hashes collide, in the name.
+// An alike is a map key for a function that has the same name hash as an earlier function in the
+// shard. The two functions differ in the function hash or, if the hashes of different names are
+// equal, in the name.
 type alike struct{ nameHash, hash uint64 }
 
-// A profileFunction holds the counters, bitmap and values of one function name and function hash.
+// A profileFunction holds the counters, the bitmap and the profiled values of a function. A
+// function is identified by its name and a hash of its control flow.
 type profileFunction struct {
 	name        string
 	hash        uint64
@@ -59,7 +62,8 @@ func (f *profileFunction) record() Record {
 	return r
 }
 
-// Chunk sizes: number of functions, and minimum and maximum bytes of counters.
+// Sizes of the chunks in which a [shard] allocates memory: the number of functions, and the minimum
+// and maximum bytes of counters.
 const (
 	functionChunk = 256
 	minByteChunk  = 1 << 10
@@ -111,7 +115,7 @@ func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	}
 }
 
-// place allocates a function and makes it findable by its name hash and function hash.
+// place allocates a function, and enters it into the tables by which find looks up functions.
 func (s *shard) place(nameHash, hash uint64) *profileFunction {
 	if s.count%functionChunk == 0 {
 		s.chunks = append(s.chunks, make([]profileFunction, functionChunk))
@@ -159,7 +163,7 @@ func (s *shard) name(nameHash uint64, name []byte) string {
 	return s.names.CloneBytes(name)
 }
 
-// alloc returns an empty slice with capacity n.
+// alloc returns an empty slice with capacity n, from the shard's current chunk of memory.
 func (s *shard) alloc(n int) []byte {
 	if n > len(s.words) {
 		if n > maxByteChunk/8 {
@@ -226,8 +230,8 @@ func (s *shard) addValues(f *profileFunction, r Record, weight uint64) error {
 	return err
 }
 
-// setValues sorts the value sites and stores them in f. It reuses the memory of the previous sites
-// if the new ones fit into it.
+// setValues sorts the profiled values in sites by count, and stores them in f. It reuses the memory
+// of earlier values if the new ones fit into it.
 func (s *shard) setValues(f *profileFunction, sites ValueSites) {
 	sites.order()
 	if f.values == nil {
@@ -244,8 +248,8 @@ func scaleCounters(counters []byte, weight uint64) {
 	}
 }
 
-// addCounters adds c, multiplied by weight, to the same number of counters in sum, which are in the
-// form of indexed files.
+// addCounters multiplies each counter of c by weight and adds it to the counter at the same index
+// in sum. sum has as many counters, in the form of indexed files.
 func addCounters(sum []byte, c Counters, weight uint64) {
 	if weight == 1 && c.width == 8 && !c.big {
 		data := c.data

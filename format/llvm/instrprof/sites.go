@@ -14,7 +14,7 @@ import (
 // site. Readers return the encoded form, [Values].
 type ValueSites [numValueKinds][][]Value
 
-// sites returns the decoded form of value data.
+// sites decodes the profiled values of a function: for each kind, the values at each site.
 func (v Values) sites() (s ValueSites) {
 	for kind := range numValueKinds {
 		s[kind] = make([][]Value, 0, v.NumSites(kind))
@@ -25,8 +25,8 @@ func (v Values) sites() (s ValueSites) {
 	return s
 }
 
-// appendTo appends the sites in the form that fields.values reads. A site must have at most 255
-// values.
+// appendTo appends the profiled values to p in the form that [fields.values] reads. A site must
+// have at most 255 values.
 func (s ValueSites) appendTo(p []byte) []byte {
 	start, kinds := len(p), uint32(0)
 	p = append(p, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -52,7 +52,8 @@ func (s ValueSites) appendTo(p []byte) []byte {
 	return p
 }
 
-// view returns the encoded form of the sites, or an error if a site has more than 255 values.
+// view returns the profiled values in their encoded form, or an error if a site has more than 255
+// values.
 func (s ValueSites) view() (Values, error) {
 	for kind, sites := range s {
 		for _, site := range sites {
@@ -66,8 +67,8 @@ func (s ValueSites) view() (Values, error) {
 	return v, f.err()
 }
 
-// order sorts the values of each site by descending count, as in indexed files. It drops the last
-// ones of a site that has more than 255.
+// order sorts the values of each site by descending count, as in indexed files. If a site has more
+// than 255 values, it drops those with the lowest counts.
 func (s ValueSites) order() {
 	for _, sites := range s {
 		for i, site := range sites {
@@ -87,9 +88,9 @@ func (s ValueSites) scale(weight uint64) {
 	}
 }
 
-// addSite returns the sum of the values of one site in two profiles, in ascending order of values.
-// A value may occur several times in a site, for example 0 for all unknown functions: the first
-// occurrence in b is added to the first in a, and so on.
+// addSite returns the sum of the values that two profiles have for one site, in ascending order of
+// values. A value may occur several times in a site, for example 0 for each unknown function. Then
+// the first occurrence in b is added to the first in a, the second to the second, and so on.
 func addSite(a, b []Value) []Value {
 	byValue := func(a, b Value) int { return cmp.Compare(a.Value, b.Value) }
 	slices.SortStableFunc(a, byValue)

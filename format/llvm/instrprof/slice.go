@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// A Slice is the part of an indexed file that one compile uses.
+// A Slice is the part of an indexed profile that the compile of one module uses.
 type Slice struct {
 	profile   *Profile
 	version   uint32

@@ -34,7 +34,7 @@ const (
 	summaryEntrySize = 24
 )
 
-// fieldList returns the fields in file order.
+// fieldList returns the fields of the summary in the order of the file.
 func (s *Summary) fieldList() [summaryFields]*uint64 {
 	return [...]*uint64{
 		&s.NumFunctions, &s.NumCounts, &s.MaxFunctionCount, &s.MaxCount, &s.MaxInternalCount, &s.TotalCount,
@@ -67,7 +67,7 @@ func (f *fields) summary() *Summary {
 	return s
 }
 
-// append appends a summary in the form that fields.summary reads.
+// append appends the summary to p in the form that [fields.summary] reads.
 func (s *Summary) append(p []byte) []byte {
 	p = append64(p, summaryFields, uint64(len(s.Entries)))
 	for _, v := range s.fieldList() {
@@ -79,8 +79,8 @@ func (s *Summary) append(p []byte) []byte {
 	return p
 }
 
-// summarize returns the summary of the counters that each yields: each calls count for the counters
-// of every function. summarize calls each twice.
+// summarize returns the summary of all counters of a profile. It calls each twice. each calls count
+// with the counters of every function.
 func summarize(each func(count func(Counters))) *Summary {
 	t := &tally{buckets: make([]bucket, numBuckets), opened: map[int][]uint64{}}
 	each(t.add)
@@ -89,9 +89,10 @@ func summarize(each func(count func(Counters))) *Summary {
 	return t.summary()
 }
 
-// A tally counts how often each counter value occurs, for a summary. A first pass groups the values
-// in buckets. A second pass then collects the values in those buckets that contain a cutoff of the
-// summary, so that only these take memory.
+// A tally computes a summary from the counters of a profile in two passes. The first pass counts
+// how many counters fall into each range of values, called a bucket. The second pass collects the
+// exact values only in those buckets in which a cutoff of the summary falls, so that only these
+// take memory.
 type tally struct {
 	s       Summary
 	buckets []bucket         // by size of the count
@@ -100,8 +101,8 @@ type tally struct {
 
 type bucket struct{ n, sum uint64 }
 
-// Each count below exactCounts has a bucket of its own. Other counts share a bucket if they agree
-// in length and in their first eleven bits.
+// Sizes of the buckets of a [tally]. Each count below exactCounts has a bucket of its own. Larger
+// counts share a bucket if their binary forms have the same length and the same first eleven bits.
 const (
 	exactBits   = 11
 	exactCounts = 1 << exactBits
@@ -116,7 +117,8 @@ func bucketOf(n uint64) int {
 	return exactCounts + (shift-1)*(exactCounts/2) + int(n>>shift) - exactCounts/2
 }
 
-// add counts the counters of one function. It ignores a function without counters.
+// add counts the counters of one function in the first pass. It ignores a function without counters
+// or with a pseudo count.
 func (t *tally) add(c Counters) {
 	if c.pseudo() != 0 || c.Len() == 0 {
 		return
@@ -139,8 +141,7 @@ func (t *tally) add(c Counters) {
 	}
 }
 
-// openBuckets finds the buckets that contain a cutoff of the summary, for addAgain to collect their
-// values.
+// openBuckets ends the first pass. It finds the buckets in which a cutoff of the summary falls.
 func (t *tally) openBuckets() {
 	i, sum := len(t.buckets), uint64(0)
 	for _, cutoff := range summary.Cutoffs {
@@ -153,8 +154,8 @@ func (t *tally) openBuckets() {
 	}
 }
 
-// addAgain collects, in the second pass, those counters of one function that fall into the buckets
-// that openBuckets has found.
+// addAgain collects, in the second pass, those counters of one function whose buckets openBuckets
+// has found.
 func (t *tally) addAgain(c Counters) {
 	if c.pseudo() != 0 {
 		return
@@ -171,9 +172,9 @@ func (t *tally) addAgain(c Counters) {
 	}
 }
 
-// groups iterates over the distinct counter values, largest first, with how often each occurs and
-// their sum. For a bucket that contains no cutoff it yields a single value with the sum of the
-// bucket.
+// groups yields the distinct counter values, the largest first, with how often each occurs and the
+// sum of these counters. For a bucket in which no cutoff falls, it yields one value that stands for
+// the whole bucket.
 func (t *tally) groups() iter.Seq2[uint64, bucket] {
 	return func(yield func(uint64, bucket) bool) {
 		for i, b := range slices.Backward(t.buckets) {
@@ -206,7 +207,7 @@ func eachGroup(counts []uint64, yield func(uint64, bucket) bool) bool {
 	return true
 }
 
-// summary returns the summary of the counters counted so far.
+// summary returns the summary of the counters after the second pass.
 func (t *tally) summary() *Summary {
 	s := t.s
 	s.MaxCount = max(s.MaxFunctionCount, s.MaxInternalCount)

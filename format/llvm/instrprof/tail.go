@@ -163,7 +163,7 @@ func (f *fields) traces() Traces {
 	return t
 }
 
-// append appends traces in the form that fields.traces reads.
+// append appends the traces to p in the form that [fields.traces] reads.
 func (t *Traces) append(p []byte) []byte {
 	p = append64(p, uint64(len(t.Traces)), t.Seen)
 	for _, trace := range t.Traces {

@@ -82,7 +82,8 @@ func (t *textReader) readTraces() {
 	}
 }
 
-// records iterates over the records in order. An error ends the iteration.
+// records yields the records of the text in order. An error ends the iteration. It can be used only
+// once.
 func (t *textReader) records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for !t.lines.end && t.lines.err == nil {
@@ -207,8 +208,8 @@ func (t *textReader) value(kind ValueKind, s string) (uint64, error) {
 	return NameHash(s), nil
 }
 
-// A lineReader returns the lines of a text that are neither empty nor comments. The first error is
-// kept and ends reading.
+// A lineReader reads a text line by line. It skips empty lines and comments. The first error ends
+// reading, and is kept.
 type lineReader struct {
 	r    *bufio.Reader
 	text string
@@ -252,7 +253,7 @@ func (l *lineReader) fail(column int, class error, format string, args ...any) {
 	l.stop(faultIn(l.line, column, class, format, args...))
 }
 
-// failBefore records an error in the line that take returned last.
+// failBefore records an error in the line that [lineReader.take] has returned last.
 func (l *lineReader) failBefore(class error, format string, args ...any) {
 	l.stop(faultIn(max(l.last, 1), 1, class, format, args...))
 }
@@ -264,7 +265,8 @@ func faultIn(line, column int, class error, format string, args ...any) error {
 	}
 }
 
-// take returns the current line and moves to the next.
+// take returns the current line and moves to the next one. At the end of the text it records an
+// error. what names the missing line in that error.
 func (l *lineReader) take(what string) string {
 	if l.end {
 		l.fail(1, fault.ErrTruncated, "found the end of the text, want %s", what)

@@ -84,15 +84,17 @@ func (t *textWriter) profile(flags Flags, traces *Traces, records iter.Seq[Recor
 	return nil
 }
 
-// refuse records the error that the text cannot contain a name, because a reader would take it for
-// what reading describes. It does nothing unless the text has to be readable.
+// refuse records the error that the text cannot contain a name. reading says what a reader would
+// take the name for, such as "a comment". If the text is for people only and need not be read back,
+// refuse does nothing.
 func (t *textWriter) refuse(name, reading string) {
 	if t.exact && t.err == nil {
 		t.err = fmt.Errorf("instrprof: proftext cannot contain the name %.100q, which a reader takes for %s: %w", name, reading, fault.ErrUnrepresentable)
 	}
 }
 
-// checkLine refuses a name at the start of a line if lineReader would not return it whole.
+// checkLine refuses a name that will be at the start of a line if [lineReader] would not return the
+// name unchanged.
 func (t *textWriter) checkLine(name string) {
 	switch {
 	case name == "":
@@ -104,8 +106,8 @@ func (t *textWriter) checkLine(name string) {
 	}
 }
 
-// checkFunction refuses the name of a function if textReader would take it for a header line or for
-// a part of the record before it.
+// checkFunction refuses the name of a function if a reader of the text would take it for a header
+// line or for a field of the record before it.
 func (t *textWriter) checkFunction(name string) {
 	t.checkLine(name)
 	switch _, err := strconv.ParseUint(name, 10, 32); {
@@ -119,7 +121,8 @@ func (t *textWriter) checkFunction(name string) {
 	}
 }
 
-// line writes a line. Errors of the bufio.Writer surface on Flush.
+// line writes a line that consists of the given parts. Flush of the bufio.Writer returns the errors
+// of writing.
 func (t *textWriter) line(parts ...string) {
 	for _, s := range parts {
 		_, _ = t.w.WriteString(s)
@@ -162,7 +165,7 @@ func (t *textWriter) traces(traces *Traces) {
 	t.line()
 }
 
-// checkTrace refuses a trace if readTraces would not return its names.
+// checkTrace refuses a trace whose names a reader of the text would not return unchanged.
 func (t *textWriter) checkTrace(trace Trace) {
 	if len(trace.Functions) == 0 {
 		t.refuse("", "an empty line")

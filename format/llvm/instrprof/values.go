@@ -98,7 +98,7 @@ type Site struct {
 // Len returns the number of values, at most 255.
 func (s Site) Len() int { return len(s.data) / valueSize }
 
-// at returns value i, from 0 to Len()-1.
+// at returns the value with index i, from 0 to Len()-1.
 func (s Site) at(i int) Value {
 	p := s.data[valueSize*i:][:valueSize]
 	return Value{order(s.big).Uint64(p), order(s.big).Uint64(p[8:])}
@@ -142,7 +142,7 @@ func (f *fields) values() Values {
 	return v
 }
 
-// valueKinds reads the sites and values of n kinds, which must take all bytes of f.
+// valueKinds reads the profiled values of n kinds. They must take all remaining bytes of f.
 func (f *fields) valueKinds(n int) Values {
 	v := Values{data: f.Data, big: f.Big}
 	f.Pos = valuesHeaderSize
@@ -173,17 +173,18 @@ func (f *fields) valueKinds(n int) Values {
 	return v
 }
 
-// without returns the value data in the form of indexed files, without the values of one kind.
+// without returns the encoded values without those of one kind, in the form of indexed files.
 func (v Values) without(kind ValueKind) []byte {
 	v.at[kind] = 0
 	return v.append(nil, sameValue)
 }
 
-// sameValue is for Values.append: it leaves a value unchanged.
+// sameValue returns v. It is an argument of [Values.append] that leaves all values unchanged.
 func sameValue(_ ValueKind, v uint64) uint64 { return v }
 
-// append appends value data in the form of indexed files, by ascending kind. It replaces each value
-// by the result of translate. Empty value data is appended as the header alone.
+// append appends the profiled values to p in the form of indexed files, by ascending kind. It
+// replaces each value by what translate returns for it. If there are no values, it appends only a
+// header.
 func (v Values) append(p []byte, translate func(ValueKind, uint64) uint64) []byte {
 	sites := v.sites()
 	for kind := range sites {

@@ -93,7 +93,7 @@ func (p *Profile) IndexedLosses(version uint32) IndexedLosses {
 	return l
 }
 
-// writeTo writes the file that has been laid out.
+// writeTo writes the file to w. The offsets of its sections have been computed already.
 func (x *indexedWriter) writeTo(w io.Writer) error {
 	if x.err != nil {
 		return x.err
@@ -105,7 +105,8 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 	return nil
 }
 
-// An indexedWriter lays out a file and then writes it from front to back.
+// An indexedWriter writes an indexed file. It first computes the offsets of all sections, and then
+// writes the file from front to back.
 type indexedWriter struct {
 	p         *Profile
 	header    Header
@@ -142,7 +143,9 @@ func newIndexedWriter(p *Profile, o IndexedOptions, summaries [2]*Summary) *inde
 	return x
 }
 
-// tailSections encodes the sections after the hash table, as far as the version has them.
+// tailSections encodes the sections after the hash table, except the MemProf section. It makes only
+// those that the version of the file can have. vtables says whether the names of virtual tables are
+// written.
 func (x *indexedWriter) tailSections(vtables bool) {
 	if x.header.Version < versionBinaryIDs {
 		return
@@ -161,8 +164,8 @@ func (x *indexedWriter) tailSections(vtables bool) {
 	}
 }
 
-// offsets sets the offsets in the header of the sections after the MemProf section, whose offset is
-// set.
+// offsets computes the file offsets of the sections after the MemProf section, and sets them in the
+// header. The offset of the MemProf section must be set.
 func (x *indexedWriter) offsets() {
 	h := &x.header
 	h.BinaryIDs = h.MemProf + int64(len(x.tail[0]))
@@ -194,7 +197,7 @@ func (x *indexedWriter) write() error {
 	return x.w.Flush()
 }
 
-// chains writes the chains of the table in the order of their buckets.
+// chains writes the chains of the hash table in the order of their buckets.
 func (x *indexedWriter) chains() error {
 	t := &x.table
 	for _, first := range t.heads {

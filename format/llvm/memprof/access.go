@@ -32,7 +32,8 @@ type DataPlace struct {
 	Line uint32
 }
 
-// symbolName cuts a data symbol's name at the first dot, as LLVM does. A ".__uniq." suffix stays.
+// symbolName returns the name of a data symbol up to its first dot, as LLVM does. It does not cut
+// off a ".__uniq." suffix.
 func symbolName(name string) string {
 	from := 0
 	const unique = ".__uniq."
@@ -88,7 +89,8 @@ func (d *decoder) dataAccess() (*DataAccess, error) {
 	return a, nil
 }
 
-// strings reads the string table of the records and the names of the cold symbols.
+// strings reads the strings of a data access profile: the names of symbols and files, to which
+// records refer by index, and the names of the cold symbols.
 func (d *decoder) strings() (strs, cold []string) {
 	at := d.Pos
 	numStrings, numCold := d.Uint64("number of strings"), d.Uint64("number of cold symbols")
@@ -128,7 +130,8 @@ func (d *decoder) dataRecord(rec *DataRecord, strs []string) {
 	}
 }
 
-// indexed returns string i of strs. An index out of range is an error at pos.
+// indexed returns the string with index i in strs. An index that is out of range is an error at
+// position pos.
 func (d *decoder) indexed(pos int, i uint64, strs []string) string {
 	if d.Err == nil && i >= uint64(len(strs)) {
 		d.Fail(pos, errOffset, "string %d of %d", i, len(strs))
@@ -190,12 +193,13 @@ func (e *encoder) dataRecord(rec *DataRecord, id func(string) uint64) {
 	}
 }
 
-// maxNames limits the uncompressed size of names that take packed bytes in the file. The names of a
-// program take a few megabytes, and zlib compresses them to a fifth. The limit is 16 MiB plus 16
-// times the packed size.
+// maxNames returns the limit on the decompressed size of names that take packed bytes in the file:
+// 16 MiB plus 16 times packed. The names of a program take a few megabytes, and zlib compresses
+// them to a fifth.
 func maxNames(packed int) int64 { return 16<<20 + 16*int64(packed) }
 
-// packNames packs names into one chunk, compressed if that is shorter. decoder.strings reads it.
+// packNames encodes names as one chunk, which is compressed if that makes it shorter.
+// [decoder.strings] reads it.
 func packNames(list []string) ([]byte, error) {
 	for _, name := range list {
 		if strings.Contains(name, names.Separator) || name == "" {
@@ -205,8 +209,8 @@ func packNames(list []string) ([]byte, error) {
 	return names.Append(nil, list, false), nil
 }
 
-// order sorts the profile in the order that YAML uses: records by descending accesses, cold symbols
-// and hashes ascending.
+// order sorts the profile as the YAML form does: records by descending accesses, and cold symbols
+// and hashes in ascending order.
 func (a *DataAccess) order() {
 	slices.SortStableFunc(a.Records, func(x, y DataRecord) int { return cmp.Compare(y.Accesses, x.Accesses) })
 	slices.Sort(a.ColdSymbols)

@@ -2,14 +2,14 @@ package memprof
 
 import "github.com/go-afdo/afdo/internal/saturating"
 
-// A Block holds the fields of one allocation site, indexed by [Field]. Element 0 is unused, and
-// fields outside the schema are 0. A value may be too large for its field in a section; writing it
-// is then an error.
+// A Block holds the measured numbers of one allocation site, indexed by [Field]. Element 0 is
+// unused, and fields that are not in the profile's schema are 0. A value may be too large for its
+// field in a section. Writing it is then an error.
 type Block [numFields + 1]uint64
 
-// add adds the block of the same site from another run. It sums counts and totals, saturating at
-// 2^64-1, and keeps the lower minima and higher maxima. Time stamps and CPUs are taken from other
-// if it has any allocations.
+// add adds the numbers that another run has measured for the same allocation site. It sums counts
+// and totals, saturating at 2^64-1. It keeps the lower minima and the higher maxima. Time stamps
+// and CPUs become those of other, if other has any allocations.
 func (b *Block) add(other *Block) {
 	switch {
 	case other[AllocCount] == 0:
@@ -21,7 +21,8 @@ func (b *Block) add(other *Block) {
 	b.combine(other)
 }
 
-// combine merges each field of another block into b, by the field's rule.
+// combine merges each field of another block into b. The rule of the field says how, for example by
+// addition, see [rule].
 func (b *Block) combine(other *Block) {
 	for f := AllocCount; f.known(); f++ {
 		switch fieldInfos[f].rule {
@@ -37,7 +38,7 @@ func (b *Block) combine(other *Block) {
 	}
 }
 
-// scale multiplies by times the fields that Block.add sums.
+// scale multiplies by times those fields that Block.add sums.
 func (b *Block) scale(times uint64) {
 	for f := AllocCount; f.known() && times != 1; f++ {
 		if fieldInfos[f].rule == ruleSum {
@@ -46,8 +47,9 @@ func (b *Block) scale(times uint64) {
 	}
 }
 
-// addLater adds a block that the same run wrote later for the same site, as the runtime does.
-// Within a run, it can also count overlapping lifetimes and repeated CPUs.
+// addLater adds a block that the same run wrote later for the same allocation site, as the runtime
+// library does. Within a run, addLater can also count allocations with overlapping lifetimes, and
+// those on the same CPU as the allocation before.
 func (b *Block) addLater(later *Block) {
 	before := *b
 	b.combine(later)

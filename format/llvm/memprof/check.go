@@ -23,8 +23,8 @@ func (r *Reader) Check() iter.Seq[fault.Problem] {
 	}
 }
 
-// A checker reads a section to find its problems. After an error it goes on with what can still be
-// checked.
+// A checker reads a section for [Reader.Check], to find its problems. After an error it goes on
+// with the parts of the section that can still be read.
 type checker struct {
 	r       *Reader
 	yield   func(fault.Problem) bool
@@ -58,7 +58,7 @@ func (c *checker) all() {
 	}
 }
 
-// item checks one item of the record table, which holds the record of a function.
+// item checks an entry of the record table. The entry holds the record of one function.
 func (c *checker) item(e hashtable.Entry) {
 	d := within(partRecords, &e)
 	rec, err := d.record(e.Hash, c.r.header.version, c.r.header.schema)

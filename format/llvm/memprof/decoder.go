@@ -6,7 +6,7 @@ import (
 	"github.com/go-afdo/afdo/internal/decode"
 )
 
-// A decoder reads the fields of one part of a section.
+// A decoder reads the fields of one part of a MemProf section, such as a header or a record.
 type decoder struct {
 	decode.Buffer
 	base int64 // file offset of Data
@@ -17,17 +17,19 @@ func (d *decoder) err() error {
 	return d.Error(func(f *decode.Fault) error { return faultAt(f.Part, d.base+int64(f.Pos), f.Class, "%s", f.Detail) })
 }
 
-// size reads a number of bytes and checks that this many bytes are left.
+// size reads a number of bytes, and checks that this many bytes are left in the part. what names
+// the number in errors.
 func (d *decoder) size(what string) int { return d.count(what, 1) }
 
-// count reads a number of items and checks that this many items of at least size bytes each fit
-// into the bytes that are left.
+// count reads a number of entries. It checks that this many entries, of at least size bytes each,
+// fit into the bytes that are left. what names the number in errors.
 func (d *decoder) count(what string, size int) int {
 	at := d.Pos
 	return d.Count(at, d.Uint64("number of "+what), size, what)
 }
 
-// align skips to the next file offset that is a multiple of eight.
+// align skips bytes up to the next file offset that is a multiple of eight. what names them in
+// errors.
 func (d *decoder) align(what string) {
 	if rest := (d.base + int64(d.Pos)) % 8; rest != 0 {
 		d.Take(uint64(8-rest), what)

@@ -52,7 +52,8 @@ type fieldInfo struct {
 	rule rule
 }
 
-// A rule describes how a field is merged when the blocks of one site in two runs are combined.
+// A rule says how a field is merged when two runs have measured it for the same allocation site,
+// for example by addition.
 type rule uint8
 
 const (
@@ -144,7 +145,7 @@ func (s Schema) blockSize() int {
 	return n
 }
 
-// union returns the fields of s and t, sorted by tag.
+// union returns the fields that s or t contains, sorted by tag.
 func (s Schema) union(t Schema) Schema {
 	all := append(slices.Clone(s), t...)
 	slices.Sort(all)

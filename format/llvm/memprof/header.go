@@ -27,7 +27,8 @@ type header struct {
 	schema  Schema
 }
 
-// fields returns the offsets in the order in which the section stores them.
+// fields returns pointers to the offsets of the header, in the order in which the section stores
+// them.
 func (h *header) fields() []*uint64 {
 	switch h.version {
 	case version2:

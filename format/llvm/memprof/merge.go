@@ -60,8 +60,8 @@ func (p *Profile) addRecords(src Source, records iter.Seq2[Record, error], times
 	return nil
 }
 
-// limitWith returns the maximum number of frames in a walk over the profile after the records of
-// src have been added.
+// limitWith returns the maximum number of frames that a walk over all call stacks of the profile
+// may visit, after the records of src have been added.
 func (p *Profile) limitWith(src Source) int64 {
 	if len(p.records) == 0 {
 		return src.maxFrames()
@@ -69,7 +69,7 @@ func (p *Profile) limitWith(src Source) int64 {
 	return int64(min(math.MaxInt64, uint64(p.maxFrames())+uint64(src.maxFrames())))
 }
 
-// An importer copies the call stacks of another profile's records into the profile p.
+// An importer copies the records of another profile, with their call stacks, into the profile p.
 type importer struct {
 	p     *Profile
 	walk  *walk
@@ -97,10 +97,10 @@ func (in *importer) record(rec *Record) (err error) {
 	return nil
 }
 
-// dropRecursion removes the copies that LLVM makes of an allocation when a function is inlined into
-// itself: LLVM then adds the allocation once per inlined copy, one after another. Other duplicates
-// stay, because several instructions may have the same stack, for example in an unrolled loop.
-// Their counts have to be summed.
+// dropRecursion removes copies of an allocation from the record of a function. If a function is
+// inlined into itself, LLVM adds the allocation once for each inlined copy, one after another.
+// Other allocations with equal stacks stay, because several instructions may have the same stack,
+// for example in an unrolled loop. Their counts have to be summed.
 func (in *importer) dropRecursion(function uint64, allocs []Alloc) []Alloc {
 	times := make(map[StackID]int)
 	kept := allocs[:0]
@@ -113,8 +113,8 @@ func (in *importer) dropRecursion(function uint64, allocs []Alloc) []Alloc {
 	return kept
 }
 
-// recursion returns how often the function occurs in the innermost inlined call chain of a stack,
-// at least 1.
+// recursion returns how often a function occurs in the innermost part of a call stack, which is
+// inlined into one function. It returns at least 1.
 func (in *importer) recursion(function uint64, id StackID) int {
 	n := 0
 	for f := range in.p.stacks.walk(uint32(id)) {
@@ -157,7 +157,7 @@ func (a *DataAccess) times(n uint64) *DataAccess {
 	return &scaled
 }
 
-// plus returns the sum of two data access profiles. Either may be nil.
+// plus returns the sum of the data access profiles a and other. Either may be nil.
 func (a *DataAccess) plus(other *DataAccess) *DataAccess {
 	switch {
 	case other.empty():
@@ -197,7 +197,7 @@ func (rec *DataRecord) add(other DataRecord) {
 	}
 }
 
-// inBoth returns the elements that are in both lists, in the order of a.
+// inBoth returns the elements that both a and b contain, in the order of a.
 func inBoth[T comparable](a, b []T) []T {
 	have := make(map[T]struct{}, len(b))
 	for _, v := range b {

@@ -127,8 +127,8 @@ func (p *Profile) addRecord(schema Schema, rec Record) {
 	p.records[i].add(&rec)
 }
 
-// add merges other, a record of the same function, into rec. A stack may occur several times in
-// other.
+// add merges other, which is a record of the same function, into rec. Several allocations or calls
+// of other may have the same call stack.
 func (rec *Record) add(other *Record) {
 	rec.Allocs = joined(rec.Allocs, other.Allocs, stackOfAlloc, func(a, b *Alloc) { a.Block.add(&b.Block) })
 	rec.Calls = joined(rec.Calls, other.Calls, stackOfCall, func(c, d *Call) { c.addCallees(d.Callees) })
@@ -137,8 +137,9 @@ func (rec *Record) add(other *Record) {
 func stackOfAlloc(a *Alloc) StackID { return a.Stack }
 func stackOfCall(c *Call) StackID   { return c.Stack }
 
-// joined returns list with the elements of more. An element of more whose call stack list already
-// has is added to that element of list instead.
+// joined returns the elements of list and of more, with one element for each call stack. stack
+// returns the call stack of an element. If two elements have the same call stack, add adds the
+// second one to the first.
 func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)) []T {
 	if len(list) == 0 && distinct(more, stack) {
 		return more
@@ -159,7 +160,7 @@ func joined[T any](list, more []T, stack func(*T) StackID, add func(to, from *T)
 	return list
 }
 
-// addCallees adds those callees of more that list does not contain, and sorts the list.
+// addCallees adds callees to those of the call, without duplicates, and sorts them.
 func (c *Call) addCallees(callees []uint64) {
 	if len(callees) == 0 {
 		return

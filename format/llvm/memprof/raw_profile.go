@@ -74,8 +74,8 @@ func (r *Raw) Profile(s Symbolizer) (*Profile, RawLosses, error) {
 	return b.p, b.losses, nil
 }
 
-// Limits on the size of the result, because an address may expand to many inlined calls. Sizes are
-// in bytes of memory.
+// Limits on the size of the result of [Raw.Profile], because an address may expand to many inlined
+// calls. Sizes are in bytes of memory.
 const (
 	bytesPerByte  = 16
 	freeBytes     = 8 << 20
@@ -89,11 +89,11 @@ const (
 
 func (r *Raw) maxFrames() int64 { return freeFrames + framesPerByte*r.size }
 
-// rawRoom is how many bytes of memory and how many frames the result of [Raw.Profile] may still
-// take.
+// A rawRoom holds how many bytes of memory and how many frames the result of [Raw.Profile] may
+// still take.
 type rawRoom struct{ bytes, frames int64 }
 
-// take subtracts the bytes and frames of something to be added to the result of [Raw.Profile]. It
+// take subtracts the given bytes and frames from the room for the result of [Raw.Profile]. It
 // returns an error if the result would get too large.
 func (m *rawRoom) take(bytes, frames int) error {
 	m.bytes -= int64(bytes)
@@ -104,8 +104,8 @@ func (m *rawRoom) take(bytes, frames int) error {
 	return nil
 }
 
-// rawSymbols maps the addresses of a raw profile to the inlined call chains there, which it adds to
-// the profile as call stacks.
+// A rawSymbols resolves the addresses of a raw profile. The result for an address is a call stack:
+// the innermost inlined function at the address, and the functions into which it was inlined.
 type rawSymbols struct {
 	raw    *Raw
 	room   *rawRoom
@@ -115,7 +115,8 @@ type rawSymbols struct {
 	frames []Frame
 }
 
-// locate resolves all addresses that lie in the symbolizer's binary, in one call of the symbolizer.
+// locate resolves all addresses that lie in the binary of a symbolizer. It calls the symbolizer
+// once for all of them.
 func (y *rawSymbols) locate(s Symbolizer) error {
 	id := s.BuildID()
 	if len(id) == 0 {
@@ -155,7 +156,8 @@ func (r *Raw) within(segments []Segment) (found []uint64) {
 	return found
 }
 
-// learn keeps the inlined call chain at an address. It ignores functions of the runtime and unknown
+// learn stores the functions at an address. calls has the innermost inlined function first, and
+// then those into which it was inlined. learn ignores functions of the runtime library and unknown
 // functions.
 func (y *rawSymbols) learn(address uint64, calls []Location) error {
 	if len(calls) == 0 || calls[0].Function == "" || slices.Contains(runtimeFiles, path.Base(calls[0].File)) {
@@ -179,8 +181,8 @@ func (y *rawSymbols) guid(function string) uint64 {
 	return guid
 }
 
-// stack adds a call stack with these frames to the profile, or returns an error if the result gets
-// too large. It returns the ID of the stack.
+// stack adds a call stack with the given frames to the profile, and returns its ID. It returns an
+// error if the profile gets too large.
 func (y *rawSymbols) stack(frames []Frame) (StackID, error) {
 	before := len(y.p.stacks.nodes)
 	if err := y.room.take(0, len(frames)); err != nil {
@@ -190,8 +192,8 @@ func (y *rawSymbols) stack(frames []Frame) (StackID, error) {
 	return id, y.room.take(nodeBytes*(len(y.p.stacks.nodes)-before), 0)
 }
 
-// A rawBuilder creates the records of a raw profile's functions, in the order in which the
-// functions first occur.
+// A rawBuilder makes the records of functions from a raw profile. The records are in the order in
+// which the functions first occur.
 type rawBuilder struct {
 	*rawSymbols
 	byGUID map[uint64]*rawRecord
@@ -203,13 +205,14 @@ type rawBuilder struct {
 	calls  []callSite // calls on the current stack
 }
 
-// A rawRecord is a record under construction.
+// A rawRecord is the record of a function to which a [rawBuilder] still adds.
 type rawRecord struct {
 	Record
 	block int // number of the last block that has an allocation in this record, from 1
 }
 
-// A callSite is a call and the function in whose record it belongs.
+// A callSite is a call on the way to an allocation, and the function whose record contains the
+// call.
 type callSite struct {
 	function uint64
 	stack    StackID
@@ -225,8 +228,8 @@ func (b *rawBuilder) record(function uint64) *rawRecord {
 	return rec
 }
 
-// add adds a block, the counts of the memory allocated at one call stack, to the records of the
-// functions on that stack.
+// add adds an allocation site to the records of the functions on its call stack. block has the
+// measured numbers of the site.
 func (b *rawBuilder) add(block *RawBlock) error {
 	if _, ok := b.raw.stacks[block.Stack]; !ok {
 		return faultAt(partBlocks, -1, errOffset, "there is no call stack %#x", block.Stack)
@@ -247,8 +250,9 @@ func (b *rawBuilder) add(block *RawBlock) error {
 	return b.addCalls()
 }
 
-// spell sets b.frames and b.calls to the frames and calls of a call stack of the raw profile. It
-// returns the number of unknown addresses in the stack.
+// spell expands a call stack of the raw profile, which consists of addresses, to frames and calls
+// of functions. It stores them in b.frames and b.calls. It returns the number of addresses in the
+// stack that are not known.
 func (b *rawBuilder) spell(stack uint64) (unknown int, err error) {
 	b.frames, b.calls = b.frames[:0], b.calls[:0]
 	for a := range b.raw.Addresses(stack) {
@@ -270,8 +274,8 @@ func (b *rawBuilder) spell(stack uint64) (unknown int, err error) {
 	return unknown, nil
 }
 
-// addAlloc adds the block to the record of the allocating function and of each function into which
-// that one was inlined.
+// addAlloc adds an allocation to the record of the function that allocates, and to the record of
+// each function into which that one was inlined.
 func (b *rawBuilder) addAlloc(block *RawBlock) error {
 	stack, err := b.stack(b.frames)
 	if err != nil {
@@ -292,7 +296,8 @@ func (b *rawBuilder) addAlloc(block *RawBlock) error {
 	return nil
 }
 
-// addCalls adds the calls on the current stack to the records of their functions.
+// addCalls adds the calls of the current call stack, which spell has found, to the records of their
+// functions.
 func (b *rawBuilder) addCalls() error {
 	for _, c := range b.calls {
 		if _, again := b.called[c]; again {

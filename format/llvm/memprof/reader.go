@@ -103,8 +103,8 @@ func (d decoder) between(from, to int) decoder {
 	return decoder{Buffer: decode.Buffer{Data: d.Data[from:to:to], Part: d.Part}, base: d.base + int64(from)}
 }
 
-// places converts ascending file offsets from the header to positions in the section. It returns an
-// error if one is before end or after the section.
+// places converts file offsets from the header to positions in the section. The offsets must
+// ascend. It is an error if one is before the position end or after the section.
 func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 	at := make([]int, len(offsets))
 	for i, offset := range offsets {
@@ -171,7 +171,7 @@ func (r *Reader) Frames(id StackID) iter.Seq2[Frame, error] {
 	return r.radixFrames(id)
 }
 
-// tableFrames implements Frames for version 2, in which a call stack is a list of frame IDs.
+// tableFrames implements [Reader.Frames] for version 2. There, a call stack is a list of frame IDs.
 func (r *Reader) tableFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		d, err := need(&r.stackItems, partCallStacks, uint64(id), "call stack")

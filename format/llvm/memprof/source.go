@@ -27,8 +27,8 @@ type Source interface {
 	maxFrames() int64 // limit on the frames of a walk over all records
 }
 
-// A walk reads the call stacks of all records of a source. It returns an error after too many
-// frames, because a few bytes can encode many.
+// A walk reads the call stacks of all records of a profile. It returns an error after too many
+// frames, because a few bytes of a section can encode many frames.
 type walk struct {
 	src  Source
 	left int64
@@ -37,7 +37,7 @@ type walk struct {
 
 func newWalk(src Source) *walk { return &walk{src: src, left: src.maxFrames()} }
 
-// frames calls each with every frame of a call stack, leaf first.
+// frames calls each for every frame of a call stack. The first frame is the leaf, which allocates.
 func (w *walk) frames(id StackID, each func(Frame)) error {
 	for f, err := range w.src.Frames(id) {
 		if err != nil {

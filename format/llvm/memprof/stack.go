@@ -25,8 +25,8 @@ func (r *Reader) stackFault(i int, class error, format string, args ...any) erro
 	return faultAt(partCallStacks, r.stacks.base+int64(i)*wordSize, class, format, args...)
 }
 
-// radixFrames implements Frames for versions 3 and 4, in which call stacks share words of one
-// array.
+// radixFrames implements [Reader.Frames] for versions 3 and 4. There, all call stacks are in one
+// array of words, in which a stack may jump to frames of another one.
 func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		words := len(r.stacks.Data) / wordSize
@@ -54,9 +54,9 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 	}
 }
 
-// radixFrame returns the frame at word i of the array of call stacks, of the given number of words,
-// and the index of the word that holds the frame. If word i is a jump, that is the word to which it
-// leads.
+// radixFrame returns the frame at word i of the array of call stacks. The second result is the
+// index of the word that holds the frame: i, or the word to which word i jumps. words is the number
+// of words in the array.
 func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	if i >= words {
 		return Frame{}, 0, r.stackFault(i, fault.ErrTruncated, "a call stack reaches past the end of the array")
@@ -81,16 +81,17 @@ func (r *Reader) radixFrame(i, words int) (Frame, int, error) {
 	return d.frame(), i, nil
 }
 
-// radix builds the array of call stacks of versions 3 and 4. It adds the stacks in pre-order of
-// their tree and stores the words in reverse, so that the frames that several stacks share end up
-// after the stacks that jump to them.
+// A radix builds the array of call stacks of versions 3 and 4. Stacks with the same outer frames
+// share the words for these frames. A stack can only jump forward. So the stacks are added in the
+// order of the tree of frames, parents first, and the finished array is reversed.
 type radix struct {
 	words  []uint32       // in reverse order; jumps as distances
 	places map[uint32]int // index in words of the frame count of each stack, by node
 	path   []int          // index in words of the frame at each depth of the previous stack, as far as it is shared
 }
 
-// add appends the call stack that ends in a node of the tree. path lists its frames from the root.
+// add adds the call stack that ends in a node of the tree. path has the frames of the stack, the
+// outermost first.
 func (x *radix) add(node uint32, path []uint32) {
 	shared := len(x.path)
 	if shared > 0 {
@@ -104,7 +105,7 @@ func (x *radix) add(node uint32, path []uint32) {
 	x.words = append(x.words, uint32(len(path)))
 }
 
-// radix returns the array of the call stacks that end in the given nodes of the tree.
+// radix returns the array of call stacks for those stacks whose last nodes in the tree are in used.
 func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	x := &radix{places: make(map[uint32]int, len(used))}
 	path := make([]uint32, 0, 64)
@@ -122,11 +123,12 @@ func (t *stackTree) radix(used map[uint32]struct{}) *radix {
 	return x
 }
 
-// id returns the ID in the section of the call stack that ends in a node of the tree.
+// id returns the ID that a call stack has in the section. node is the node of the tree in which the
+// stack ends.
 func (x *radix) id(node uint32) StackID { return StackID(len(x.words) - 1 - x.places[node]) }
 
-// stacks appends the array of call stacks. It returns an error if the array has too many words for
-// their indexes.
+// stacks appends the array of call stacks to the section. It returns an error if the array has more
+// words than an index can address.
 func (e *encoder) stacks(x *radix) error {
 	if len(x.words) > math.MaxInt32 {
 		return unrepresentable("call stacks of %d words", len(x.words))

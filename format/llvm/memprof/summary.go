@@ -19,7 +19,8 @@ const (
 // String returns the name of the temperature.
 func (t Temperature) String() string { return [...]string{"warm", "cold", "hot"}[t] }
 
-// Thresholds for cold and hot memory. LLVM computes with 32-bit floats, so they are float32.
+// Thresholds of access densities for cold and hot memory, see [Block.Temperature]. They are
+// float32, because LLVM computes with 32-bit floats.
 const (
 	coldDensity  float32 = 0.05    // accesses per byte and second
 	coldLifetime float32 = 200_000 // milliseconds
@@ -114,7 +115,8 @@ func summarize(src Source) (*Summary, error) {
 	return s, nil
 }
 
-// hash returns a hash of the frames of a call stack, which ignores inlining.
+// hash returns a hash of the frames of a call stack. The hash does not depend on which frames are
+// inlined.
 func (w *walk) hash(id StackID) (uint64, error) {
 	h := xxhash.New()
 	e := encoder{data: w.buf[:0]}

@@ -27,14 +27,15 @@ func (r *Reader) openTable(part string, lean bool, chains, at int) (hashtable.Ta
 	return tableFormat(part, lean).Open(src, d.base+int64(chains), d.base+int64(at), src.Size())
 }
 
-// within returns a decoder for the data of an item of a hash table, whose errors have file offsets.
+// within returns a decoder for the data of an entry of a hash table. part is the part of the
+// section in which the table is.
 func within(part string, e *hashtable.Entry) decoder {
 	return decoder{Buffer: decode.Buffer{Data: e.Data, Part: part}, base: e.At}
 }
 
-// need looks up a key of a hash table to which another part of the section refers. It returns a
-// decoder for the data. A missing key is an error. part is the part of the section in which the
-// table is.
+// need looks up a key that must be in a hash table, because another part of the section refers to
+// it. It returns a decoder for the data of the key. If the key is missing, the error names it as
+// what. part is the part of the section in which the table is.
 func need(t *hashtable.Table, part string, key uint64, what string) (decoder, error) {
 	e, err := t.Find(key, nil)
 	if err == fault.ErrNotFound {
@@ -43,8 +44,9 @@ func need(t *hashtable.Table, part string, key uint64, what string) (decoder, er
 	return within(part, &e), err
 }
 
-// table appends a hash table with the given keys. write(i) appends the data of keys[i]. table
-// returns the offsets of the payload and the buckets. Keys in the same bucket keep their order.
+// table appends a hash table with the given keys to the section. It calls write(i) to append the
+// data of keys[i]. payload and buckets are the file offsets of the chains and of the buckets. Keys
+// in the same bucket keep their order.
 func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int) error) (payload, buckets uint64, err error) {
 	payload = e.offset()
 	chains := make([][]int32, hashtable.NumBuckets(len(keys)))
@@ -78,8 +80,7 @@ func (e *encoder) table(keys []uint64, format hashtable.Format, write func(i int
 	return payload, buckets, nil
 }
 
-// item appends one item of a hash table: its key, which is its hash, and the data that write
-// appends.
+// item appends one entry of a hash table. key is both the key and its hash. write appends the data.
 func (e *encoder) item(key uint64, format hashtable.Format, write func() error) error {
 	e.data = format.AppendItem(e.data, hashtable.Item{Hash: key, KeySize: keySize})
 	size := len(e.data) - 8

@@ -30,7 +30,8 @@ func (t *stackTree) init() {
 	}
 }
 
-// add returns the node of the stack with these frames, leaf first.
+// add returns the node of the call stack with the given frames, the leaf first. It adds the nodes
+// that the tree does not have.
 func (t *stackTree) add(frames []Frame) uint32 {
 	t.init()
 	var node uint32

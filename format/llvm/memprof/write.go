@@ -37,7 +37,8 @@ func (p *Profile) Section(version int, offset int64) ([]byte, error) {
 	return w.data, nil
 }
 
-// A writer appends the parts of a section in order and records their offsets.
+// A writer appends the parts of a MemProf section in their order, and sets their offsets in the
+// header.
 type writer struct {
 	encoder
 	p    *Profile
@@ -52,7 +53,7 @@ func (w *writer) body() error {
 	return w.arrays()
 }
 
-// used returns the tree nodes of all call stacks to which records refer.
+// used returns the tree nodes in which the call stacks of the records' allocations and calls end.
 func (p *Profile) used() map[uint32]struct{} {
 	used := make(map[uint32]struct{})
 	for i := range p.records {
@@ -93,7 +94,7 @@ func (w *writer) tables() (err error) {
 	return err
 }
 
-// numbers returns the numbers from 0 to n-1.
+// numbers returns a slice with the numbers from 0 to n-1.
 func numbers(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {

@@ -18,7 +18,7 @@ func WriteYAML(w io.Writer, src Source) error {
 	return p.w.Flush()
 }
 
-// A printer prints line by line. Errors of w surface when the buffer is flushed.
+// A printer prints YAML line by line. Errors of writing are returned when its buffer is flushed.
 type printer struct {
 	*walk
 	w    *bufio.Writer
@@ -149,7 +149,7 @@ func (p *printer) record(rec *Record) error {
 	return nil
 }
 
-// stack prints a call stack, one frame per line.
+// stack prints a call stack as the value of a key, with one frame on each line.
 func (p *printer) stack(indent, key string, id StackID) error {
 	empty := true
 	err := p.frames(id, func(f Frame) {
@@ -181,9 +181,9 @@ func (p *printer) frame(f Frame) {
 	p.end()
 }
 
-// wrap continues a list or map in brackets on the next line if the current line, which begins at
-// index from, is too long. It indents by the column of the bracket plus two. It returns the index
-// at which the current line begins.
+// wrap breaks the current line inside a list or map in brackets, if the line is too long. The line
+// begins at index from of the buffer. The next line is indented to two columns after the bracket,
+// which is in column brace. wrap returns the index at which the current line now begins.
 func (p *printer) wrap(from, brace int) int {
 	if len(p.line)-from <= wrapColumn {
 		return from
@@ -273,7 +273,7 @@ func (p *printer) name(s string) (err error) {
 	return err
 }
 
-// survives reports whether [ParseYAML] reads scalar, the YAML form of the string s, as s.
+// survives reports whether [ParseYAML] reads the YAML text scalar as the string s.
 func survives(scalar []byte, s string) bool {
 	text := "DataAccessProfiles:\n  SampledRecords:\n    - Symbol: x\n      AccessCount: 1\n      Locations:\n        - FileName: " + string(scalar) + "\n          Line: 1\n"
 	p, err := ParseYAML(strings.NewReader(text))

@@ -40,8 +40,8 @@ func (y *yamlReader) schema() (s Schema) {
 	return s
 }
 
-// document reads the profile from the first document of the text that is not empty. A second one is
-// an error.
+// document reads the profile from the first document of the YAML text that is not empty. Another
+// document after it is an error.
 func (y *yamlReader) document() {
 	for begun := false; ; {
 		switch more := y.next(); {
@@ -62,9 +62,9 @@ func (y *yamlReader) document() {
 	}
 }
 
-// fields reads a map that may have each of keys once and no others. The first keys, as many as
-// required says, must be there. For each key in the text, fields calls each with its index in keys,
-// and each reads the value.
+// fields reads a map that is indented more than parent. Each of the given keys may occur once, and
+// no others. The first required keys must occur. For each key in the text, fields calls each with
+// the index of the key in keys, and each reads the value.
 func (y *yamlReader) fields(parent, required int, keys []string, each func(i, indent int)) {
 	seen := uint32(0) // bits, by index
 	y.mapping(parent, func(key string, indent int) {
@@ -226,7 +226,8 @@ func (y *yamlReader) place(parent int) (place DataPlace) {
 	return place
 }
 
-// value reads a scalar, the value of a key. In braces and brackets it may be on the next line.
+// value reads the value of a key if it is a scalar, that is, a number or string. In braces and
+// brackets it may be on the next line.
 func (y *yamlReader) value() string {
 	if y.flow > 0 {
 		y.next()
@@ -257,7 +258,7 @@ func (y *yamlReader) guid() uint64 {
 	return 0
 }
 
-// unsigned reads a number of at most limit, in the base given by its prefix.
+// unsigned reads a number of at most limit. Its prefix, such as "0x", says in which base it is.
 func (y *yamlReader) unsigned(limit uint64) uint64 {
 	s := y.value()
 	v, err := strconv.ParseUint(s, 0, 64)

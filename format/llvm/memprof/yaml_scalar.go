@@ -10,7 +10,7 @@ import (
 	"github.com/go-afdo/afdo/internal/pattern"
 )
 
-// Plain scalars that YAML does not read as strings.
+// Unquoted scalars that YAML reads as something else than a string, such as a number or true.
 var (
 	notStrings = []string{"null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN"}
 	numeric    = pattern.Of(`^(0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(\.inf|\.Inf|\.INF|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?))$`)
@@ -25,7 +25,7 @@ const (
 	double
 )
 
-// quotingOf chooses the quoting in the same way as LLVM.
+// quotingOf returns the quotes that LLVM would put around a string in YAML.
 func quotingOf(s string) quoting {
 	need := plain
 	if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], " \t\n\v\f\r") || strings.ContainsAny(s[:1], "-?:\\,[]{}#&*!|>'\"%@`") ||
@@ -46,7 +46,7 @@ func quotingOf(s string) quoting {
 	return need
 }
 
-// appendScalar appends a string, quoted if necessary.
+// appendScalar appends a string to a line of YAML, with quotes if it needs them.
 func appendScalar(line []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) {
 		return line, unrepresentable("the name %q, which is not UTF-8, in YAML", s)

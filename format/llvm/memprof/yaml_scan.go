@@ -44,7 +44,7 @@ func (s *scanner) fail(class error, format string, args ...any) {
 	}
 }
 
-// bad records that the value of the last scalar is invalid, unless there is an error already.
+// bad records that the value of the scalar read last is invalid, unless there is an error already.
 func (s *scanner) bad(format string, args ...any) {
 	if s.err == nil {
 		s.col = s.value
@@ -80,7 +80,7 @@ func (s *scanner) read() {
 // rest returns the rest of the line without the line break.
 func (s *scanner) rest() []byte { return bytes.TrimRight(s.line[s.col:], "\r\n") }
 
-// blanks skips spaces and tabs, and a comment at the end of the line.
+// blanks skips spaces and tabs, and a comment that ends the line.
 func (s *scanner) blanks() {
 	from := s.col
 	for s.col < len(s.line) && (s.line[s.col] == ' ' || s.line[s.col] == '\t' && !s.first) {
@@ -91,8 +91,8 @@ func (s *scanner) blanks() {
 	}
 }
 
-// next moves to the next key, value or punctuation, on this line or a later one. It returns false
-// at the end of the document.
+// next moves to the next key, value or punctuation mark, on this line or a later one. It returns
+// false at the end of the document.
 func (s *scanner) next() bool {
 	for s.err == nil && !s.ended {
 		s.blanks()
@@ -116,11 +116,11 @@ func (s *scanner) marker() bool {
 	return rest == "..." || rest == "---" || strings.HasPrefix(rest, "--- ") || strings.HasPrefix(rest, "... ")
 }
 
-// peek returns the character at which next has stopped.
+// peek returns the character at the current position, which [scanner.next] has found.
 func (s *scanner) peek() byte { return s.line[s.col] }
 
-// indicator reports whether the character c is at the current position, followed by a blank or the
-// end of the line.
+// indicator reports whether the character c, for example the "-" of a list element, is at the
+// current position, with a blank or the end of the line after it.
 func (s *scanner) indicator(c byte) bool {
 	rest := s.rest()
 	return len(rest) > 0 && rest[0] == c && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
@@ -155,7 +155,8 @@ func (s *scanner) inBlock(indent int) bool {
 	return s.err == nil && s.col == indent
 }
 
-// pair reads a key and calls each to read the value.
+// pair reads a key of a map. Then it calls each with the key and its indentation, to read the
+// value.
 func (s *scanner) pair(each func(key string, indent int), indent int) {
 	key := s.scalar()
 	s.blanks()
@@ -257,7 +258,7 @@ func plainLength(rest []byte, flow bool) int {
 	return len(rest)
 }
 
-// single reads the rest of a scalar in single quotes.
+// single reads a scalar in single quotes. rest is the text after the opening quote.
 func (s *scanner) single(rest []byte) string {
 	var b []byte
 	for i := 0; i < len(rest); i++ {
@@ -276,7 +277,7 @@ func (s *scanner) single(rest []byte) string {
 	return ""
 }
 
-// double reads the rest of a scalar in double quotes.
+// double reads a scalar in double quotes. rest is the text after the opening quote.
 func (s *scanner) double(rest []byte) string {
 	var b []byte
 	for i := 0; i < len(rest); {
@@ -302,8 +303,8 @@ func (s *scanner) double(rest []byte) string {
 	return ""
 }
 
-// unescape decodes an escape without its backslash. It returns the character and the length of the
-// escape, 0 if it is invalid.
+// unescape decodes an escape sequence. s begins after the backslash. It returns the character, and
+// the length of the sequence without the backslash, or 0 if it is invalid.
 func unescape(s []byte) (rune, int) {
 	if len(s) == 0 {
 		return 0, 0

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// An arranger sorts the records of one function into the order described at [Record], and combines
+// An arranger sorts the records of one function into the order described at [Record]. It combines
 // records of the same kind, location and name. It takes O(n log n), however deep inlined functions
 // nest.
 //
-// It works by inlining depth, outermost first, so that the contents of several inlined bodies that
-// are combined into one are sorted together.
+// It sorts all records of one inlining depth together, the outermost first. So if several inlined
+// bodies are combined into one, their records are sorted together.
 type arranger struct {
 	adder
 	compare func(s, t NameRef) int
@@ -21,26 +21,27 @@ type arranger struct {
 	stack   []span
 }
 
-// A levelRecord is a record at the inlining depth that is being sorted.
+// A levelRecord is a record of the inlining depth that an [arranger] is sorting.
 type levelRecord struct {
 	record uint32
 	parent uint32 // index in places of the inlined body that contains the record; 0 for the function itself
 }
 
-// A mergedPlace is one record of the sorted result. It replaces all input records of the same kind,
-// location and name.
+// A mergedPlace is one record in the result of an [arranger]. It replaces all records of the same
+// kind, location and name.
 type mergedPlace struct {
 	record      uint32 // index of the first of these records, into which the others have been combined
 	first, last uint32 // range in places of the records within this inlined body; none if last is 0
 }
 
-// A span is the range of places of a function or inlined body that remain to be written.
+// A span is a range of records of a function or inlined body that an [arranger] has sorted and not
+// yet written.
 type span struct {
 	next, last uint32
 	head       int // index of the KindInlined record in the result; -1 for the function itself
 }
 
-// arrange appends the records of a function to out in sorted order. It overwrites the counts in
+// arrange sorts the records of a function and appends them to out. It overwrites the counts in
 // records.
 func (a *arranger) arrange(out, records []Record) []Record {
 	a.records = records
@@ -53,8 +54,9 @@ func (a *arranger) arrange(out, records []Record) []Record {
 	return a.emit(out)
 }
 
-// children appends to items the records in [start, end), except those inside an inlined body of
-// that range.
+// children appends to items the records of the function or inlined body whose records are [start,
+// end). It skips the records of bodies that are inlined in it. parent is the index of the enclosing
+// body in a.places.
 func (a *arranger) children(items []levelRecord, start, end int, parent uint32) []levelRecord {
 	for i := start; i < end; i += a.records[i].span() {
 		items = append(items, levelRecord{record: uint32(i), parent: parent})
@@ -89,8 +91,8 @@ func (a *arranger) arrangeLevel() {
 	}
 }
 
-// combine returns the count of two records of the same kind, location and name that become one. It
-// adds counts; of two checksums or attributes, it returns the second.
+// combine returns the count of a record that replaces two records of the same kind, location and
+// name. This is the sum of their counts. For checksums and attributes, it is the second one's.
 func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
 	if kind >= KindChecksum {
 		return second
@@ -98,7 +100,7 @@ func (a *arranger) combine(kind Kind, first, second uint64) uint64 {
 	return a.add(first, second)
 }
 
-// emit appends the sorted records to out, the contents of each inlined body directly after its
+// emit appends the sorted records of all depths to out. The records of an inlined body follow its
 // KindInlined record.
 func (a *arranger) emit(out []Record) []Record {
 	a.stack = append(a.stack[:0], span{next: a.places[0].first, last: a.places[0].last, head: -1})

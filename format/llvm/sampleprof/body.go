@@ -41,10 +41,10 @@ func (b *bodyReader) function() Function {
 	return f
 }
 
-// bodies reads the records of a function and of all functions inlined into it. For each of them it
-// calls begin with the index of its KindInlined record, or with -1 for the outermost function.
-// begin reads everything up to the first inlined body and returns the total. bodies returns the
-// total of the outermost function.
+// bodies reads the records of a function and of all functions inlined in it. It calls begin once
+// for the function itself, with the argument -1. It also calls begin for each inlined function,
+// with the index of its KindInlined record. begin reads everything up to the first inlined body,
+// and returns the total. bodies returns the total of the outermost function.
 func (b *bodyReader) bodies(begin func(head int) uint64) uint64 {
 	b.records, b.open, b.tangled = b.records[:0], b.open[:0], false
 	total := begin(-1)
@@ -63,8 +63,8 @@ func (b *bodyReader) bodies(begin func(head int) uint64) uint64 {
 	return total
 }
 
-// functionRef reads the identifier of a top-level function: a name, or a context in a
-// context-sensitive profile.
+// functionRef reads which top-level function follows. The file stores its name or, in a
+// context-sensitive profile, its context.
 func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	if b.contexts == nil {
 		name := b.name(b.names)
@@ -79,8 +79,9 @@ func (b *bodyReader) functionRef() (NameRef, []Frame) {
 	return frames[len(frames)-1].Name, frames
 }
 
-// begin reads the total, the counts and the call targets of a function or inlined body, up to the
-// first body inlined into it. It returns the total.
+// begin reads the first fields of a function or inlined body: the total, the counts and the call
+// targets. The bodies that are inlined in it follow. head is the index of its KindInlined record,
+// or -1. begin returns the total.
 func (b *bodyReader) begin(head int) uint64 {
 	body := openBody{head: head, last: -1}
 	total := b.uint64()
@@ -103,7 +104,8 @@ func (b *bodyReader) begin(head int) uint64 {
 	return total
 }
 
-// finish reads what follows the last inlined body of the innermost open body: the types of vtables.
+// finish ends the innermost body that is being read. It reads the last fields of that body, which
+// are the types of vtables.
 func (b *bodyReader) finish() {
 	top := &b.open[len(b.open)-1]
 	if b.vtables {
@@ -124,8 +126,8 @@ func (b *bodyReader) finish() {
 	b.open = b.open[:len(b.open)-1]
 }
 
-// add appends a record that belongs to body. It sets tangled if the record is not in the order
-// described at [Record].
+// add appends a record that belongs to body. If the record is not in the order described at
+// [Record], add sets b.tangled, and the records are sorted later.
 func (b *bodyReader) add(body *openBody, r Record) {
 	if body.last >= 0 && !b.tangled && !canonical(&b.records[body.last], &r, b.names.compare) {
 		b.tangled = true
@@ -152,9 +154,9 @@ func (w *bodyWriter) function(f *Function, ref uint32) {
 	w.bodies(f, w.begin)
 }
 
-// bodies appends the records of a function and of all functions inlined into it. For each of them
-// it calls begin with its records, records[i:end]. begin appends everything up to the first inlined
-// body and returns the index of that body's record.
+// bodies appends the records of a function and of all functions inlined in it. For each of these
+// functions, it calls begin with the function's records, records[i:end]. begin appends everything
+// up to the first inlined body, and returns the index of that body's record.
 func (w *bodyWriter) bodies(f *Function, begin func(total uint64, records []Record, i, end int) int) {
 	i := begin(f.Total, f.Records, 0, len(f.Records))
 	for len(w.ends) > 0 {
@@ -174,8 +176,8 @@ func (w *bodyWriter) location(r *Record) {
 	w.put(uint64(r.Discriminator))
 }
 
-// begin appends the total, the counts and the call targets of a function or inlined body. It
-// returns the index of the first record after them.
+// begin appends the first fields of a function or inlined body, whose records are records[i:end]:
+// the total, the counts and the call targets. It returns the index of the first record after them.
 func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	w.put(total)
 	w.put(uint64(countKind(records[i:end], KindCount, KindInlined)))
@@ -195,8 +197,9 @@ func (w *bodyWriter) begin(total uint64, records []Record, i, end int) int {
 	return i
 }
 
-// open appends the number of inlined bodies at the start of rest, the remaining records of a
-// function or inlined body. end is the index at which these records end.
+// open appends the number of bodies that are inlined in a function or inlined body. rest has the
+// remaining records of that function, which begin with the inlined bodies. end is the index after
+// them.
 func (w *bodyWriter) open(rest []Record, end int) {
 	inlined := 0
 	for j := 0; j < len(rest) && rest[j].Kind == KindInlined; j += rest[j].span() {
@@ -206,9 +209,9 @@ func (w *bodyWriter) open(rest []Record, end int) {
 	w.ends = append(w.ends, end)
 }
 
-// countKind returns the number of records of the given kind at the start of records. It stops at
-// the first record of kind stop, and at the first of KindInlined or a later kind, unless that is
-// the kind it counts.
+// countKind counts the records of the given kind at the start of records. It stops at the first
+// record of kind stop. It also stops at the first inlined body, vtable, checksum or attributes,
+// unless that is the kind that it counts.
 func countKind(records []Record, kind, stop Kind) int {
 	n := 0
 	for i := range records {
@@ -221,8 +224,8 @@ func countKind(records []Record, kind, stop Kind) int {
 	return n
 }
 
-// finish appends the types of vtables of the innermost open body, and closes it. It returns the
-// index after the last record of that body.
+// finish ends the innermost body that is being written. It appends the last fields of that body,
+// which are the types of vtables. It returns the index after the last record of the body.
 func (w *bodyWriter) finish(records []Record, i, end int) int {
 	w.ends = w.ends[:len(w.ends)-1]
 	if !w.vtables {

@@ -13,7 +13,7 @@ import (
 
 // Check yields the first error in the file. If there is none, it yields a remark if the summary is
 // missing or disagrees with the counts. Check reads the file as [Read] does. It also checks that
-// the function offsets lead to all functions: tools that read whole files ignore these offsets, but
+// the function offsets lead to all functions. Tools that read whole files ignore these offsets, but
 // a compiler reads only the functions to which they lead.
 func (r *Reader) Check() iter.Seq[afdo.Problem] {
 	return func(yield func(fault.Problem) bool) {
@@ -106,7 +106,7 @@ func (r *Reader) checkOffsets(g *bodies) error {
 	return nil
 }
 
-// called returns the text of the name with index ref or, in a context-sensitive profile, of the
+// called returns the name with index ref as text. In a context-sensitive profile, it returns the
 // context with that index.
 func (r *Reader) called(ref uint32) string {
 	if r.contexts == nil {

@@ -64,15 +64,15 @@ func (f *fields) readContexts(list *names) *contexts {
 		c.starts = append(c.starts, uint32(len(c.frames)))
 	}
 	if f.Err == nil {
-		c.settle(list)
+		c.findDuplicates(list)
 	}
 	return c
 }
 
-// settle sets c.first if some contexts occur twice in the section. Contexts in ascending order
-// cannot repeat. Writers sort contexts, but by the text of names, so with hashed names they are not
-// in order.
-func (c *contexts) settle(list *names) {
+// findDuplicates sets c.first if some contexts occur several times in the section. If the contexts
+// are in ascending order, none can. Writers sort contexts by the text of names. If names are stored
+// as hashes, the contexts need not be in order.
+func (c *contexts) findDuplicates(list *names) {
 	byContext := func(i, j uint32) int { return compareContexts(c.at(i), c.at(j), list.compare) }
 	ordered := true
 	for i := 1; i < c.len() && ordered; i++ {
@@ -83,8 +83,8 @@ func (c *contexts) settle(list *names) {
 	}
 }
 
-// putContexts appends a contexts section. rank maps each name of the profile to its index in the
-// names section.
+// putContexts appends a contexts section to b. rank has the index in the names section of each name
+// of the profile.
 func putContexts(b []byte, list [][]Frame, rank []uint32) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, frames := range list {
@@ -115,7 +115,8 @@ func compareContexts(a, b []Frame, compare func(s, t NameRef) int) int {
 // frameSeparator separates the frames of a context in text.
 const frameSeparator = " @ "
 
-// appendContext appends a context as text, such as "main:3 @ callee", without brackets around it.
+// appendContext appends a context to b as text, such as "main:3 @ callee", without brackets around
+// it. name returns the name of a function.
 func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	for i, f := range frames {
 		if i > 0 {
@@ -130,12 +131,12 @@ func appendContext(b []byte, frames []Frame, name func(NameRef) Name) []byte {
 	return b
 }
 
-// context reads the index of a context in the contexts section. Of equal contexts, it returns the
-// index of the first.
+// context reads the index of a context in the contexts section. If several contexts of the section
+// are equal, it returns the index of the first of them.
 func (f *fields) context(c *contexts) uint32 { return index(f, "context", c.len(), c.first) }
 
-// appendLocation appends a location as text: LINE, or LINE.DISCRIMINATOR unless the discriminator
-// is 0.
+// appendLocation appends a location to b as text: LINE.DISCRIMINATOR, or only LINE if the
+// discriminator is 0.
 func appendLocation(b []byte, line uint16, discriminator uint32) []byte {
 	b = strconv.AppendUint(b, uint64(line), 10)
 	if discriminator > 0 {

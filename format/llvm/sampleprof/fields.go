@@ -46,8 +46,9 @@ func (f *fields) line() uint16 {
 	return uint16(x)
 }
 
-// count reads a number of items and checks that they fit into the remaining bytes, each item taking
-// at least the given number of bytes. Every allocation and loop is bounded by a count checked here.
+// count reads a number of entries. It checks that this many entries, of at least least bytes each,
+// fit into the remaining bytes. Every allocation and loop is bounded by a number checked here. what
+// names the number in errors.
 func (f *fields) count(least int, what string) int {
 	pos := f.Pos
 	return f.Count(pos, f.uint64(), least, what)

@@ -166,7 +166,7 @@ type fromGCOV struct {
 	body profile.Body
 }
 
-// A gcovBody is an inlined body being converted.
+// A gcovBody is an inlined body of a GCOV profile whose records are being converted.
 type gcovBody struct {
 	head, end int    // index of its KindInlined record in the result, and of the end of its records in the source
 	outer     uint64 // sum of the counts of the enclosing body before this one
@@ -176,8 +176,9 @@ func (c *fromGCOV) name(s profile.SymbolRef) NameRef {
 	return c.p.AddName(Name{Text: c.q.SymbolName(s)})
 }
 
-// folded returns the records of a function with line offsets reduced to 16 bits. It drops records
-// without samples whose line offset needs more bits, and counts both in losses.
+// folded returns the records of a function with their line offsets reduced to 16 bits. If a line
+// offset needs more bits and the record has no samples, the record is dropped. losses gets the
+// number of reduced and dropped line offsets.
 func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Record {
 	if !slices.ContainsFunc(from, func(r profile.Record) bool { return r.Line > math.MaxUint16 }) {
 		return from

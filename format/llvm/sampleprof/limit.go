@@ -23,7 +23,7 @@ const (
 	defaultFloor     = 32 << 20
 )
 
-// A budget limits an amount of memory in bytes.
+// A budget limits how many bytes of memory a [Reader] and its users may take.
 type budget struct {
 	limit int64
 	spent atomic.Int64

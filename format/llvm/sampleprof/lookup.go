@@ -9,8 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// bodies is a section with the records of functions, LLVM's SecLBRProfile, and the function offsets
-// that lead to each function in it.
+// A bodies is a section with the records of functions, which LLVM calls SecLBRProfile, together
+// with the function offsets that lead to each function in it.
 type bodies struct {
 	section *Section
 	offsets *Section // nil if there are none
@@ -22,7 +22,8 @@ type bodies struct {
 	starts []uint64     // start of each function, ascending
 }
 
-// A functionAt is an entry of the function offsets: where the data of one function begins.
+// A functionAt is an entry of the function offsets. It says where the records of one function
+// begin.
 type functionAt struct {
 	ref    uint32 // index of the function's name or, in a context-sensitive profile, of its context
 	offset uint64 // from the start of the uncompressed section of bodies
@@ -32,7 +33,7 @@ func compareFunctionAt(s, t functionAt) int {
 	return cmp.Or(cmp.Compare(s.ref, t.ref), cmp.Compare(s.offset, t.offset))
 }
 
-// A metadataAt is the position of a function's metadata.
+// A metadataAt is the position of a function's metadata in the file: its checksum and attributes.
 type metadataAt struct {
 	context []Frame
 	fields  fields
@@ -78,8 +79,8 @@ func (r *Reader) load() error {
 	return nil
 }
 
-// all reads the names, the contexts and the position of each function's metadata, unless they have
-// been read.
+// all reads everything that a lookup of functions needs: the names, the contexts and the position
+// of each function's metadata. It does nothing if that has been read.
 func (r *Reader) all() error {
 	if err := r.src.Ready(); err != nil {
 		return err
@@ -137,7 +138,8 @@ func (r *Reader) loadMetadata() error {
 	return nil
 }
 
-// A functionReader reads functions and adds to each its metadata: checksums and attributes.
+// A functionReader reads functions one after another. It adds to each its metadata, which are
+// checksums and attributes.
 type functionReader struct {
 	r        *Reader
 	body     bodyReader
@@ -204,9 +206,9 @@ func (r *Reader) Functions() iter.Seq2[*Function, error] {
 	}
 }
 
-// scan reads all functions of a section of function records. It yields those for which wanted
-// returns true; ref is the index of the function's name or, in a context-sensitive profile, of its
-// context. A function is valid until the next iteration. An error ends the iteration.
+// scan reads all functions of a section of function records. It yields the functions for which
+// wanted returns true. ref is the index of the function's name or, in a context-sensitive profile,
+// of its context. A function is valid until the next iteration. An error ends the iteration.
 func (r *Reader) scan(g *bodies, wanted func(ref uint32) bool) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		raw, err := r.openBodies(g)
@@ -227,8 +229,8 @@ func (r *Reader) scan(g *bodies, wanted func(ref uint32) bool) iter.Seq2[*Functi
 	}
 }
 
-// openBodies reads a whole section of function records. It keeps the uncompressed bytes of a
-// compressed section, so that they are inflated once.
+// openBodies reads a whole section of function records. If the section is compressed, it keeps the
+// decompressed bytes for later calls.
 func (r *Reader) openBodies(g *bodies) (*fields, error) {
 	if !g.section.compressed() {
 		return r.open(g.section)
@@ -323,8 +325,9 @@ func (r *Reader) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// function returns the function whose name or context has the index ref, or an error with name if
-// ok is false. If the file stores the function in several pieces, it returns their sum.
+// function returns the function whose name or context has the index ref. If ok is false, there is
+// none, and function returns an error with name. If the file stores the function in several pieces,
+// the result is their sum.
 func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	if !ok {
 		return nil, missing(name)
@@ -344,9 +347,9 @@ func (r *Reader) function(ref uint32, ok bool, name string) (*Function, error) {
 	return whole, nil
 }
 
-// named yields the function whose name or context has the index ref, in each piece that a section
-// of function records has of it. If the section has function offsets, named reads no other
-// function.
+// named yields the function whose name or context has the index ref from one section of function
+// records. If the section stores the function in several pieces, named yields each of them. If the
+// section has function offsets, named reads no other function.
 func (r *Reader) named(g *bodies, ref uint32) iter.Seq2[*Function, error] {
 	if g.offsets == nil {
 		return r.scan(g, func(other uint32) bool { return other == ref })
@@ -364,7 +367,7 @@ func (r *Reader) named(g *bodies, ref uint32) iter.Seq2[*Function, error] {
 	}
 }
 
-// functionAt reads the function at an entry of the function offsets.
+// functionAt reads the function to which an entry of the function offsets leads.
 func (r *Reader) functionAt(g *bodies, e functionAt) (*Function, error) {
 	end := uint64(0)
 	if next, _ := slices.BinarySearch(g.starts, e.offset+1); next < len(g.starts) {
@@ -382,8 +385,8 @@ func (r *Reader) functionAt(g *bodies, e functionAt) (*Function, error) {
 	return function, err
 }
 
-// viewBodies returns the bytes [start, end) of the uncompressed section of function records in g.
-// If end is 0, it returns all bytes from start on.
+// viewBodies returns the bytes from start to end of a section of function records, after
+// decompression. If end is 0, it returns all bytes from start on.
 func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	first, size := g.section.Offset, uint64(g.section.Size)
 	var inflated []byte
@@ -408,8 +411,8 @@ func (r *Reader) viewBodies(g *bodies, start, end uint64) (fields, error) {
 	return f, err
 }
 
-// join adds f, one of several pieces of a function in the file, to whole, the sum of the pieces
-// before it. whole is nil for the first piece. join returns the sum.
+// join returns the sum of whole and f. The file stores a function in several pieces: f is the next
+// piece, and whole is the sum of the pieces before it, or nil for the first piece.
 func (r *Reader) join(whole, f *Function) *Function {
 	if whole == nil {
 		first := *f

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A merger adds up the records of two Functions of the same name, for example from two profiles.
-// Both have the order described at [Record], so it takes O(n).
+// A merger adds up the records of a function from two sources, for example from two profiles. The
+// records of both must be in the order described at [Record], so a merge takes O(n).
 type merger struct {
 	adder
 	compare func(s, t NameRef) int
 
-	// metadata means that the second body is metadata for the first: its checksum and attributes
-	// replace those of the first. Otherwise merging follows LLVM: the attributes of the first body
-	// win, and a second body with a different checksum is dropped.
+	// metadata means that the second list of records is the metadata of the function: its checksum
+	// and attributes replace those of the first list. Otherwise the attributes of the first list
+	// win, and if the checksums differ, the second list is dropped. That is what LLVM does.
 	metadata bool
 
 	dropped int // number of bodies dropped because of different checksums
@@ -21,8 +21,8 @@ type merger struct {
 	open    []openMerge
 }
 
-// An openMerge holds the records of two functions, or of two bodies of one inlined function, that
-// remain to be merged.
+// An openMerge holds the records of a function, or of an inlined function, that a [merger] has not
+// merged yet: those of the first and of the second source.
 type openMerge struct {
 	first, second []Record // the remaining records
 	head          int      // index of the KindInlined record in the result; -1 for the function itself
@@ -50,8 +50,9 @@ func (m *merger) merge(first, second []Record) []Record {
 	return m.out
 }
 
-// compatible reports whether the records of two functions or inlined bodies may be added: they have
-// the same checksum, the first has none, or the second is metadata.
+// compatible reports whether two lists of records of one function, or inlined function, may be
+// added. They may if they have the same checksum, if the first has none, or if the second list is
+// metadata.
 func (m *merger) compatible(first, second []Record) bool {
 	if m.metadata {
 		return true
@@ -60,8 +61,8 @@ func (m *merger) compatible(first, second []Record) bool {
 	return checksum == 0 || checksum == find(second, KindChecksum)
 }
 
-// step merges the next record, with its call targets or its inlined body. It appends the record to
-// the result if only one side has it, or the sum if both have it.
+// step merges the next record of top, with its call targets or its inlined body. If both sources
+// have the record, it appends the sum to the result. Otherwise it appends the record itself.
 func (m *merger) step(top *openMerge) {
 	order := 0
 	switch {
@@ -93,8 +94,8 @@ func (m *merger) step(top *openMerge) {
 	m.both(first, second)
 }
 
-// recordLength returns the number of records that belong to the first record of body: the record
-// itself and its call targets or its inlined body.
+// recordLength returns how many records of body belong together at its start: the first record, and
+// its call targets or the records of its inlined body.
 func recordLength(body []Record) int {
 	if body[0].Kind != KindCount {
 		return body[0].span()
@@ -106,8 +107,9 @@ func recordLength(body []Record) int {
 	return n
 }
 
-// both appends the sum of two records of the same kind, location and name, with their call targets.
-// Of an inlined body, it appends the first record and opens the contents for merging.
+// both appends the sum of a record that both sources have. first and second begin with that record,
+// and its call targets follow. For an inlined body, both appends only its first record, and the
+// records of the body are merged next.
 func (m *merger) both(first, second []Record) {
 	head := first[0]
 	switch head.Kind {
@@ -132,7 +134,7 @@ func (m *merger) both(first, second []Record) {
 	}
 }
 
-// targets appends the sum of two lists of call targets of one location.
+// targets appends the sum of two lists of call targets that belong to the same location.
 func (m *merger) targets(first, second []Record) {
 	start := len(m.out)
 	m.out = append(m.out, first...)
@@ -152,8 +154,8 @@ func (m *merger) targets(first, second []Record) {
 	sortTargets(m.out, m.compare)
 }
 
-// oneOfEach sorts call targets by name and replaces all targets of one name by the first of them.
-// It calls combine to add the count of each further target to that of the first.
+// oneOfEach returns call targets with one target for each name, sorted by name. combine returns the
+// count of a target that replaces two of the same name.
 func oneOfEach(targets []Record, combine func(first, next uint64) uint64) []Record {
 	slices.SortStableFunc(targets, func(s, t Record) int { return cmp.Compare(s.Name, t.Name) })
 	kept := targets[:0]

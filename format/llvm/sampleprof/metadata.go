@@ -1,7 +1,7 @@
 package sampleprof
 
-// A metadataReader decodes the metadata of functions: the checksums and attributes of each function
-// and of the functions inlined into it. It returns them as records.
+// A metadataReader decodes the metadata of functions. These are the checksums and attributes of
+// each function and of the functions inlined in it. The result has the form of records.
 type metadataReader struct {
 	bodyReader
 	probes     bool
@@ -12,8 +12,8 @@ type metadataReader struct {
 // and attributes.
 const minMetadata = 3 // line, discriminator, name
 
-// function reads the metadata of a function, as a Function without counts. Its records are valid
-// until the next call.
+// function reads the metadata of a function, as a [Function] that has no counts. Its records are
+// valid until the next call.
 func (m *metadataReader) function() Function {
 	f := Function{}
 	f.Name, f.Context = m.functionRef()
@@ -22,9 +22,10 @@ func (m *metadataReader) function() Function {
 	return f
 }
 
-// begin reads the checksum and the attributes of a function or inlined function. The caller reads
-// the functions inlined into it, so the checksum and the attributes come first, which is not the
-// order described at [Record]. Metadata has no totals: begin returns 0.
+// begin reads the checksum and the attributes of a function or inlined function. The functions
+// inlined in it come after them in the file. So the records are not in the order described at
+// [Record]. head is the index of the KindInlined record, or -1. begin returns 0, because metadata
+// has no totals.
 func (m *metadataReader) begin(head int) (total uint64) {
 	body := openBody{head: head, last: -1}
 	if m.probes {

@@ -16,8 +16,8 @@ type nameTable struct {
 	arena  arena.Names
 }
 
-// compare orders names of the profile as LLVM does. It is called only to order several records of
-// the same location.
+// compare compares two names of the profile in LLVM's order. It is needed only to order several
+// records of the same location.
 func (t *nameTable) compare(s, u NameRef) int { return t.list[s].compare(t.list[u]) }
 
 func (t *nameTable) add(n Name) NameRef {
@@ -40,7 +40,7 @@ func (t *nameTable) add(n Name) NameRef {
 	return t.append(Name{Text: t.arena.Clone(n.Text)})
 }
 
-// hash builds byMD5, so that names are found by MD5 from now on.
+// hash builds the map byMD5 if there is none. From then on, a name can be found by its MD5.
 func (t *nameTable) hash() {
 	if t.byMD5 != nil {
 		return

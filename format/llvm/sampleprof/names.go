@@ -19,9 +19,9 @@ type names struct {
 	starts []uint32 // start of each NUL-terminated name in data, and the end of the last one
 	md5    []uint64 // used instead of starts if names are hashed
 
-	// LLVM writes names in order and without duplicates. If a file violates this, ordered is false,
-	// and first has the number of the first equal name for each name; it is nil if there are no
-	// duplicates.
+	// first is nil if all names differ. Otherwise it has, for each name, the number of the first
+	// name that is equal to it. ordered is true if the names ascend. LLVM writes names in ascending
+	// order and without duplicates, but a file may violate this.
 	first   []NameRef
 	ordered bool
 }
@@ -98,12 +98,12 @@ func (f *fields) readNames() *names {
 		f.readStrings(n)
 	}
 	if f.Err == nil {
-		n.settle()
+		n.findDuplicates()
 	}
 	return n
 }
 
-// fixedMD5s reads n MD5s of 8 bytes. The caller has checked that they fit.
+// fixedMD5s reads n MD5s of 8 bytes each. The caller has checked that the section has these bytes.
 func (f *fields) fixedMD5s(n int) []uint64 {
 	list := make([]uint64, n)
 	for i := range list {
@@ -148,9 +148,9 @@ func (f *fields) readStrings(n *names) {
 	n.starts[count] = uint32(f.Pos)
 }
 
-// settle sets n.ordered if the names ascend. Otherwise it finds names that occur twice, and sets
-// n.first.
-func (n *names) settle() {
+// findDuplicates sets n.ordered if the names ascend. If they do not, it searches for names that
+// occur several times, and sets n.first.
+func (n *names) findDuplicates() {
 	n.ordered = true
 	for i := 1; i < n.len(); i++ {
 		if n.compareNames(NameRef(i-1), NameRef(i)) >= 0 {
@@ -164,8 +164,8 @@ func (n *names) settle() {
 	n.first = firsts[NameRef](n.len(), n.compareNames)
 }
 
-// firsts returns, for each of n items, the index of the first item that equals it. It returns nil
-// if all items differ.
+// firsts returns, for each of n entries, the index of the first entry that is equal to it. It
+// returns nil if all entries differ.
 func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	sorted := make([]Ref, n)
 	for i := range sorted {
@@ -188,13 +188,14 @@ func firsts[Ref ~uint32](n int, compare func(s, t Ref) int) []Ref {
 	return first
 }
 
-// name reads the index of a name in the names section. Of equal names, it returns the index of the
-// first.
+// name reads the index of a name in the names section. If several names of the section are equal,
+// it returns the index of the first of them.
 func (f *fields) name(n *names) NameRef { return index(f, "name", n.len(), n.first) }
 
-// index reads the index of an entry in a table of n names or contexts. what is the kind of the
-// entries, for errors. If the table contains equal entries, index returns the index of the first of
-// them, which it looks up in first. first is nil if all entries differ.
+// index reads the index of an entry in a table of n names or contexts. what says in errors which of
+// the two it is. If several entries of the table are equal, index returns the index of the first of
+// them. For that, first has the index of the first equal entry for each entry. It is nil if all
+// entries differ.
 func index[Ref ~uint32](f *fields, what string, n int, first []Ref) Ref {
 	pos := f.Pos
 	i := f.uint64()
@@ -208,7 +209,7 @@ func index[Ref ~uint32](f *fields, what string, n int, first []Ref) Ref {
 	return Ref(i)
 }
 
-// putNames appends a names section.
+// putNames appends a names section to b. If hashed is set, the section has the MD5s of the names.
 func putNames(b []byte, list []Name, hashed bool) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, name := range list {

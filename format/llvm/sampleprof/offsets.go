@@ -9,11 +9,11 @@ import (
 	"github.com/go-afdo/afdo/internal/summary"
 )
 
-// pairOffsets pairs each section of function records with the function offsets that precede it. It
-// returns an error if no lookup could find the functions of the file: if there are function offsets
-// without records or, without any records, a summary that counts functions. A file without
-// functions, such as the slice of a compile without samples, has function offsets that list none,
-// or a summary that counts none.
+// pairOffsets pairs each section of function records with the function offsets before it in the
+// section table. It returns an error for a file that has lost its functions: one with function
+// offsets but no records, or with no records at all and a summary that counts functions. A file
+// that never had functions, such as the slice of a compile without samples, is no error. Its
+// function offsets list none, or its summary counts none.
 func (r *Reader) pairOffsets() error {
 	var groups []*bodies
 	var offsets *Section
@@ -42,8 +42,8 @@ func (r *Reader) pairOffsets() error {
 	return nil
 }
 
-// checkUnpaired returns an error if function offsets that no section of function records follows
-// list any function. offsets may be nil.
+// checkUnpaired returns an error if a section of function offsets lists functions, although no
+// section of function records follows it. offsets may be nil.
 func (r *Reader) checkUnpaired(offsets *Section) error {
 	if offsets == nil {
 		return nil
@@ -55,7 +55,8 @@ func (r *Reader) checkUnpaired(offsets *Section) error {
 	return err
 }
 
-// checkNothing returns an error if the summary of a file without function records counts functions.
+// checkNothing is called for a file without function records. It returns an error if the summary of
+// the file counts functions.
 func (r *Reader) checkNothing() error {
 	s, err := r.Summary()
 	if err == nil && summary.Lost(s) {
@@ -77,7 +78,8 @@ func (r *Reader) countOffsets(s *Section) (int, error) {
 	return n, f.err()
 }
 
-// loadOffsets reads the function offsets of g, unless they have been read.
+// loadOffsets reads the function offsets that belong to the section g. It does nothing if they have
+// been read.
 func (r *Reader) loadOffsets(g *bodies) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +135,7 @@ func (r *Reader) Account() error {
 }
 
 // chain links the entries of g.table that have the same name or context, so that a lookup finds all
-// pieces of a function. refs is the number of names or contexts in the file.
+// pieces in which the file stores a function. refs is the number of names or contexts in the file.
 func (g *bodies) chain(refs int) {
 	g.heads, g.next = make([]uint32, refs), make([]uint32, len(g.table))
 	for i := len(g.table) - 1; i >= 0; i-- {

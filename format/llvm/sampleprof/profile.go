@@ -59,8 +59,9 @@ func (p *Profile) Functions() iter.Seq[*Function] {
 	}
 }
 
-// find returns the function with the name f or, if context is not nil, with that context. It
-// returns nil if there is no such function. The caller must not change the function.
+// find returns the function with the name f or, if context is not nil, the function in that
+// context. It returns nil if the profile has no such function. The caller must not change the
+// function.
 func (p *Profile) find(f NameRef, context []Frame) *Function {
 	row := p.row(f, context)
 	if row == 0 {
@@ -79,7 +80,7 @@ func (p *Profile) row(name NameRef, context []Frame) uint32 {
 	return 0
 }
 
-// contextKey returns the key of a context in Profile.byContext.
+// contextKey returns the key for a context in the map Profile.byContext.
 func contextKey(context []Frame) []byte {
 	b := make([]byte, 0, 10*len(context))
 	for _, f := range context {
@@ -104,8 +105,9 @@ func (p *Profile) AddFunction(f Function) (dropped int) {
 	return m.dropped
 }
 
-// add adds the total, head count and records of f to the function with the same name or context.
-// The records must be in the order described at [Record]. add copies them.
+// add adds the function f to the profile: its total, head count and records are added to those of
+// the function with the same name or context. The records must be in the order described at
+// [Record]. add copies them.
 func (p *Profile) add(f *Function, m *merger) {
 	p.used = true
 	if row := p.row(f.Name, f.Context); row != 0 {
@@ -143,8 +145,9 @@ func (p *Profile) add(f *Function, m *merger) {
 
 func (p *Profile) compare(s, t NameRef) int { return p.names.compare(s, t) }
 
-// setKind sets the properties of p, such as ContextSensitive and Probes, to include those of q,
-// which is about to be added. It returns an error if q cannot be added.
+// setKind is called before q is added to p. It sets the properties of p, such as ContextSensitive
+// and Probes, that q has. It returns an error if the two profiles cannot be added, for example
+// because only one is context-sensitive.
 func (p *Profile) setKind(q *Profile) error {
 	if p.used && (p.ContextSensitive != q.ContextSensitive || p.Probes != q.Probes) {
 		return fmt.Errorf("sampleprof: %w: %s and %s", ErrMixed, p.kindName(), q.kindName())

@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// unweighted is the weight that leaves counts unchanged.
+// unweighted is the weight 1, which leaves counts unchanged.
 var unweighted = profile.Ratio{Num: 1, Den: 1}
 
 // Read reads a whole file into memory. A file that needs more than [MaxMemory] gives afdo.ErrLimit.
@@ -45,8 +45,9 @@ func (p *Profile) Merge(src Source, weight profile.Ratio) (dropped int, err erro
 	return p.addAll(src, src.each(), weight)
 }
 
-// addAll adds functions of src. It multiplies each count, total and head count by weight, and
-// returns the number of functions that were dropped because of other checksums.
+// addAll adds the given functions of src to the profile, with each count, total and head count
+// multiplied by weight. dropped is the number of functions that were left out because their
+// checksums differ from those in the profile.
 func (p *Profile) addAll(src Source, functions iter.Seq2[*Function, error], weight profile.Ratio) (dropped int, err error) {
 	t := translation{p: p, name: src.Name}
 	m := merger{compare: p.compare}
@@ -91,9 +92,9 @@ func (p *Profile) AddFrom(src Source, f *Function, rename func(Name) Name) error
 // functionSize is the approximate memory of a function without its records, in bytes.
 const functionSize = 150
 
-// A translation copies functions of a profile, the source, for adding them to the profile p. It
-// maps the indexes of names in the source to the indexes of the same names in p, and adds names
-// that p does not have.
+// A translation copies functions of one profile, the source, so that they can be added to the
+// profile p. Both profiles refer to names by index. The translation replaces an index of the source
+// by that of the same name in p, and adds names that p does not have.
 type translation struct {
 	p       *Profile
 	name    func(NameRef) Name // returns a name of the source
@@ -111,8 +112,8 @@ func (t *translation) ref(source NameRef) NameRef {
 	return t.refs[source] - 1
 }
 
-// function returns a copy of f with the names of p and with counts multiplied by weight. Its
-// records are valid until the next call.
+// function returns a copy of f, which is a function of the source. The copy refers to the names of
+// p, and its counts are multiplied by weight. Its records are valid until the next call.
 func (t *translation) function(f *Function, weight profile.Ratio) *Function {
 	g := *f
 	g.Name, g.Context = t.ref(f.Name), slices.Clone(f.Context)

@@ -63,20 +63,20 @@ type Reader struct {
 	mapped   bool // metadata has been read
 }
 
-// kind holds the properties of a profile that its section flags declare, such as context
-// sensitivity and probes.
+// A kind holds properties of a profile, such as whether it is context-sensitive or has probes.
+// Flags of the sections of a file declare them.
 type kind struct {
 	partial, contextSensitive, fs, preInlined, vtables bool
 	probes, attributes                                 bool
 }
 
-// A kindFlag is a section flag and the property that it declares.
+// A kindFlag is a flag of a section, and a pointer to the property of the profile that it declares.
 type kindFlag struct {
 	flag     SectionFlags
 	property *bool
 }
 
-// flags lists the flags of sections of a type that declare properties of the profile.
+// flags returns those flags of sections of type t that declare properties of the profile.
 func (k *kind) flags(t SectionType) []kindFlag {
 	switch t {
 	case SectionSummary:
@@ -90,7 +90,7 @@ func (k *kind) flags(t SectionType) []kindFlag {
 	return nil
 }
 
-// declared returns the flags of a section of a type that declare the properties in k.
+// declared returns the flags that a section of type t needs to declare the properties in k.
 func (k *kind) declared(t SectionType) (flags SectionFlags) {
 	for _, f := range k.flags(t) {
 		if *f.property {
@@ -190,7 +190,8 @@ func newReader(src *source.Source, opts []Option) (*Reader, error) {
 	return r, r.readKind()
 }
 
-// readMagic determines the format of a file. It returns the position after the magic number.
+// readMagic determines the format of a file from its first bytes. It returns the position after the
+// magic number.
 func (r *Reader) readMagic(head []byte) (int, error) {
 	f := fields{Buffer: decode.Buffer{Data: head}}
 	magic := f.uint64()
@@ -303,7 +304,7 @@ func (r *Reader) readKind() error {
 	return nil
 }
 
-// tableFault returns an error about an entry of the section table.
+// tableFault returns an error about the entry of s in the section table.
 func (r *Reader) tableFault(s *Section, detail string) error {
 	return (*Section)(nil).fault(r.entries+int64(s.Index)*tableEntrySize, fault.ErrSection, "%s", detail)
 }

@@ -50,12 +50,13 @@ type Record struct {
 // recordSize is the size of a Record in memory, in bytes.
 const recordSize = 24
 
-// where returns the location of the record as one number, which orders records by line and then by
-// discriminator.
+// where returns the location of the record as one number. The numbers of records are in the order
+// of their lines and, on the same line, of their discriminators.
 func (r *Record) where() uint64 { return uint64(r.Line)<<32 | uint64(r.Discriminator) }
 
-// compareSiblings orders the records of one function or inlined body: by kind, location and name.
-// Call targets come directly after the count of their location, here by name and not by calls.
+// compareSiblings compares two records of the same function or inlined body, by kind, location and
+// name. Call targets come directly after the count of their location, and are compared by name, not
+// by calls.
 func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	if c := cmp.Compare(group(r.Kind), group(s.Kind)); c != 0 {
 		return c
@@ -72,8 +73,8 @@ func compareSiblings(r, s *Record, compare func(s, t NameRef) int) int {
 	return compare(r.Name, s.Name)
 }
 
-// group returns the kind by which compareSiblings orders a record: call targets are ordered among
-// the counts.
+// group returns the kind by which [compareSiblings] compares a record. For a call target it is
+// KindCount, because call targets are between the counts.
 func group(k Kind) Kind {
 	if k == KindTarget {
 		return KindCount
@@ -81,7 +82,8 @@ func group(k Kind) Kind {
 	return k
 }
 
-// compareTargets orders the call targets of one location by descending count and then by name.
+// compareTargets compares two call targets of the same location. The one with more calls comes
+// first. If they have equal calls, the name decides.
 func compareTargets(r, s *Record, compare func(s, t NameRef) int) int {
 	return cmp.Or(cmp.Compare(s.Count, r.Count), compare(r.Name, s.Name))
 }
@@ -94,8 +96,8 @@ func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	return compareSiblings(r, s, compare) < 0
 }
 
-// repeats reports whether two targets of a location have the same name. Targets are not sorted by
-// name, so duplicates need not be adjacent.
+// repeats reports whether two call targets of a location have the same name. Targets are not sorted
+// by name, so equal names need not be adjacent.
 func repeats(targets []Record) bool {
 	if len(targets) > 16 {
 		refs := make([]NameRef, len(targets))
@@ -115,7 +117,8 @@ func repeats(targets []Record) bool {
 	return false
 }
 
-// span returns 1 plus the number of records in the inlined body of r, if it has one.
+// span returns the number of records that the record stands for: 1, or for an inlined body 1 plus
+// the number of records in the body.
 func (r *Record) span() int {
 	if r.Kind == KindInlined {
 		return 1 + int(r.Span)
@@ -123,7 +126,7 @@ func (r *Record) span() int {
 	return 1
 }
 
-// An adder adds with saturation. It records whether a sum overflowed.
+// An adder adds counts with saturation. It remembers whether a sum has overflowed.
 type adder struct{ overflow bool }
 
 func (a *adder) add(x, y uint64) uint64 {

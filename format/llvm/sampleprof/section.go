@@ -133,7 +133,8 @@ func (s *Section) unknownFlags() SectionFlags {
 	return left
 }
 
-// nameFlags names unknown flags, for error messages.
+// nameFlags describes, for error messages, the flags of the section that are not known. unknown has
+// these flags.
 func (s *Section) nameFlags(unknown SectionFlags) string {
 	name := strings.Join((&Section{Type: s.Type, Flags: unknown}).FlagNames(), ",")
 	if s.Type == SectionSymbolList && unknown == flagMD5 {
@@ -206,9 +207,9 @@ func (f *fields) tableEntry(i int, s *Section, fileSize int64) {
 	s.Offset, s.Size = int64(off), int64(size)
 }
 
-// checkBodies rejects a file that stores functions only in a section of an unknown type that LLVM
-// reserves for functions. LLVM skips such a section, which is right only if another section has
-// function records.
+// checkBodies returns an error for a file whose functions are only in sections of an unknown type.
+// LLVM reserves some types for functions, and skips sections of these types. That is right only if
+// the file has another section with function records.
 func (f *fields) checkBodies(sections []Section) {
 	for _, s := range sections {
 		if s.Type == SectionBodies && s.Size > 0 {

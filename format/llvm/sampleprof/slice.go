@@ -9,7 +9,7 @@ import (
 	"github.com/go-afdo/afdo"
 )
 
-// A Slice is the part of a profile that one compile uses.
+// A Slice is the part of a profile that the compile of one module uses.
 type Slice struct {
 	// Summary is the summary of the whole profile, or one that replaces it.
 	Summary *afdo.Summary
@@ -64,8 +64,9 @@ func (r *Reader) Slice(wanted func(name string) bool) (*Slice, error) {
 	return s, s.addNames(r, keep, wanted)
 }
 
-// addNames adds the wanted names of the symbol list, and the wanted names of the file, which clang
-// looks up if there is a symbol list.
+// addNames adds to the slice the wanted names of the file's symbol list. It also adds the wanted
+// names of the names section. Clang looks these up if there is a symbol list. keep[i] is set if
+// name i of the file is wanted.
 func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error {
 	s.uniq = r.HasUniqueNames()
 	list, err := r.symbolList()
@@ -85,8 +86,9 @@ func (s *Slice) addNames(r *Reader, keep []bool, wanted func(string) bool) error
 	return nil
 }
 
-// selected iterates over the functions that the slice contains, see [Reader.Slice]. If the file has
-// function offsets, it reads no other functions.
+// selected yields the functions of the file that a slice contains, see [Reader.Slice]. keep[i] is
+// set if name i of the file is wanted. If the file has function offsets, selected reads no other
+// functions.
 func (r *Reader) selected(keep []bool) iter.Seq2[*Function, error] {
 	return func(yield func(*Function, error) bool) {
 		for _, g := range r.groups {
@@ -99,8 +101,8 @@ func (r *Reader) selected(keep []bool) iter.Seq2[*Function, error] {
 	}
 }
 
-// selectedIn iterates over those functions of one section of function records that the slice
-// contains.
+// selectedIn yields the functions of one section of function records that a slice contains, see
+// [Reader.selected].
 func (r *Reader) selectedIn(g *bodies, keep []bool) iter.Seq2[*Function, error] {
 	wanted := func(ref uint32) bool { return r.isKept(ref, keep) }
 	if g.offsets == nil {
@@ -122,9 +124,9 @@ func (r *Reader) selectedIn(g *bodies, keep []bool) iter.Seq2[*Function, error] 
 	}
 }
 
-// isKept reports whether clang reads a function for a module. ref is the index of the function's
-// name or, in a context-sensitive profile, of its context. keep[i] is set if name i of the file is
-// wanted. Clang reads a context if any function in it is wanted.
+// isKept reports whether a slice contains a function. ref is the index of the function's name or,
+// in a context-sensitive profile, of its context. keep[i] is set if name i of the file is wanted. A
+// context is in the slice if any function in it is wanted, because clang reads it then.
 func (r *Reader) isKept(ref uint32, keep []bool) bool {
 	if r.contexts == nil {
 		return keep[ref]

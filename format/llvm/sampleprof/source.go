@@ -68,8 +68,9 @@ func (p *Profile) FunctionByGUID(guid uint64) (*Function, error) {
 	return p.function(ref, context, i >= 0, fmt.Sprintf("%#x", guid))
 }
 
-// function returns the function with a name or, if context is not nil, with that context. It
-// returns an error with the text if there is no such function or ok is false.
+// function returns the function with the name ref or, if context is not nil, in that context. If
+// there is none, or ok is false, it returns an error with text, which is what the user has asked
+// for.
 func (p *Profile) function(ref NameRef, context []Frame, ok bool, text string) (*Function, error) {
 	if f := p.find(ref, context); ok && f != nil {
 		return f, nil

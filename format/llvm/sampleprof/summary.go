@@ -23,7 +23,7 @@ func (f *fields) readSummary() *afdo.Summary {
 	return s
 }
 
-// putSummary appends a summary section.
+// putSummary appends a summary section to b.
 func putSummary(b []byte, s *afdo.Summary) []byte {
 	for _, x := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
 		b = binary.AppendUvarint(b, x)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A nameUse is a place in a text where a name can be: a header, a call target, an inlined function
-// or the type of a vtable. A reader takes different characters for the end of the name in each.
+// A nameUse is a position in a text profile at which a name can be: a header, a call target, an
+// inlined function or the type of a vtable. Which characters end the name differs between them.
 type nameUse uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	useVTable
 )
 
-// checkTextNames returns an error for the first name or context of the profile that [ParseText]
-// would not return unchanged after [WriteText] has written it.
+// checkTextNames returns an error if the profile has a name or context that changes when
+// [WriteText] writes it and [ParseText] reads it again. The error is about the first of them.
 func checkTextNames(p *Profile) error {
 	checked := make([]nameUse, len(p.names.list))
 	check := func(ref NameRef, use nameUse) error {
@@ -64,8 +64,8 @@ func isPlain(name string) bool {
 	return name != "" && strings.TrimLeft(name, plain) == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// nameUses has, for each place in a text where a name can be, the smallest text with a name in that
-// place, as a format with %s for the name, and the kind of the record that the name becomes.
+// nameUses has a minimal text profile for each [nameUse], with %s in place of the name. kind is the
+// kind of the record that has the name after the text was read.
 var nameUses = map[nameUse]struct {
 	text string
 	kind Kind
@@ -76,8 +76,8 @@ var nameUses = map[nameUse]struct {
 	useVTable:  {"f:1:1\n 1: " + vtablesKeyword + "%s:1 \n", KindVTable},
 }
 
-// survives reports whether [ParseTextBytes] returns a name unchanged from a line in which it has
-// the given use.
+// survives reports whether [ParseTextBytes] returns a name unchanged from a text that has the name
+// at the position use.
 func survives(name string, use nameUse, contextSensitive bool) bool {
 	if isPlain(name) {
 		return true
@@ -110,7 +110,8 @@ func survives(name string, use nameUse, contextSensitive bool) bool {
 	return found == 1
 }
 
-// contextSurvives reports whether parseContext returns a context unchanged from its text.
+// contextSurvives reports whether [parseContext] returns a context unchanged from its text. name
+// returns the name of a function.
 func contextSurvives(context []Frame, name func(NameRef) Name) bool {
 	text := appendContext(nil, context, name)
 	n := 0 // number of frames whose names have been read

@@ -80,7 +80,7 @@ type textReader struct {
 	merger   merger
 }
 
-// A textBody is a function or inlined body whose lines are being read.
+// A textBody is a function or inlined body to which the following lines of the text may belong.
 type textBody struct {
 	head       int // index of its KindInlined record; -1 for the function itself
 	last       int // index of its latest record; -1 if there is none
@@ -112,7 +112,7 @@ func (t *textReader) nextLine() bool {
 	return true
 }
 
-// skip reports whether a line is blank or a comment.
+// skip reports whether the current line is blank or a comment.
 func (t *textReader) skip() bool {
 	i := 0
 	for i < len(t.text) && t.text[i] == ' ' {
@@ -191,7 +191,8 @@ func (t *textReader) readHeader() {
 	}
 }
 
-// name adds a name to the profile, unless it has it, and returns its index.
+// name returns the index of a name in the profile, and adds the name if the profile does not have
+// it.
 func (t *textReader) name(name []byte) NameRef {
 	return t.p.AddName(Name{Text: unsafe.String(unsafe.SliceData(name), len(name))})
 }
@@ -208,7 +209,7 @@ func (t *textReader) context(text []byte) {
 	t.function.Context, t.function.Name = frames, frames[len(frames)-1].Name
 }
 
-// flush adds the function that has been read to the profile.
+// flush adds the function whose lines have been read to the profile.
 func (t *textReader) flush() {
 	if t.headers == 0 || t.err != nil {
 		return
@@ -227,8 +228,8 @@ func (t *textReader) flush() {
 	}
 }
 
-// close closes inlined bodies, innermost first, until depth of them are open, counting the
-// function.
+// close ends inlined bodies, innermost first, until depth bodies are left. The function itself is
+// one of them.
 func (t *textReader) close(depth int) {
 	for len(t.open) > depth {
 		if head := t.open[len(t.open)-1].head; head >= 0 {
@@ -238,8 +239,8 @@ func (t *textReader) close(depth int) {
 	}
 }
 
-// add appends a record to the innermost open body. It sets tangled if the record is not in the
-// order described at [Record].
+// add appends a record to the innermost body. If the record is not in the order described at
+// [Record], add sets t.tangled, and the records are sorted later.
 func (t *textReader) add(r Record) {
 	top := &t.open[len(t.open)-1]
 	if top.last >= 0 && !t.tangled && !canonical(&t.records[top.last], &r, t.p.compare) {
@@ -249,7 +250,7 @@ func (t *textReader) add(r Record) {
 	t.records = append(t.records, r)
 }
 
-// entry reads an indented line: a count, types of vtables, an inlined function or metadata.
+// entry reads an indented line. It has a count, types of vtables, an inlined function, or metadata.
 func (t *textReader) entry() {
 	depth := 0
 	for t.text[depth] == ' ' {
@@ -282,13 +283,14 @@ func (t *textReader) entry() {
 	}
 }
 
-// advance drops the first n bytes of t.text, the rest of the current line.
+// advance moves n bytes forward in the current line. t.text is the rest of the line.
 func (t *textReader) advance(n int) {
 	t.text = t.text[n:]
 	t.base += n
 }
 
-// location reads LINE or LINE.DISCRIMINATOR, the colon and the space.
+// location reads the location at the start of an indented line: LINE or LINE.DISCRIMINATOR, a colon
+// and a space. depth is the number of blanks before it.
 func (t *textReader) location(depth int) (r Record) {
 	t.advance(depth)
 	end := bytes.IndexByte(t.text, ':')
@@ -314,7 +316,8 @@ func (t *textReader) location(depth int) (r Record) {
 	return Record{Line: uint16(n), Discriminator: uint32(d)}
 }
 
-// body reads the rest of a line with a count, COUNT and CALLEE:COUNT..., after its location.
+// body reads the rest of a line with a count, after its location: COUNT CALLEE:COUNT... r has the
+// location.
 func (t *textReader) body(r Record) {
 	end := bytes.IndexByte(t.text, ' ')
 	if end < 0 {
@@ -341,7 +344,7 @@ func (t *textReader) body(r Record) {
 	}
 }
 
-// target reads one CALLEE:COUNT and the spaces before it.
+// target reads one CALLEE:COUNT with the spaces before it. r has the location of the line.
 func (t *textReader) target(r Record) {
 	blanks := len(t.text) - len(bytes.TrimLeft(t.text, " "))
 	t.advance(blanks)
@@ -355,9 +358,8 @@ func (t *textReader) target(r Record) {
 	t.add(r)
 }
 
-// anchor finds the first colon in text that a number follows. It returns the index of the colon,
-// the index of the end of the number, and the number. The first index is -1 if there is no such
-// colon.
+// anchor finds the first colon in text after which a number follows. colon is its index, or -1 if
+// there is none. end is the index of the end of the number, and count is the number.
 func anchor(text []byte) (colon, end int, count uint64) {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], ':')
@@ -376,7 +378,8 @@ func anchor(text []byte) (colon, end int, count uint64) {
 	}
 }
 
-// vtables reads the rest of a line with the types of vtables, TYPE:COUNT..., after "vtables ".
+// vtables reads the rest of a line with the types of vtables, after "vtables ": TYPE:COUNT... r has
+// the location of the line.
 func (t *textReader) vtables(r Record) {
 	t.advance(len(vtablesKeyword))
 	r.Kind = KindVTable
@@ -407,8 +410,8 @@ func (t *textReader) vtables(r Record) {
 	}
 }
 
-// inlined reads the rest of the first line of an inlined function, CALLEE:TOTAL, after its
-// location.
+// inlined reads the rest of the first line of an inlined function, after its location:
+// CALLEE:TOTAL. r has the location.
 func (t *textReader) inlined(r Record) {
 	colon := bytes.LastIndexByte(t.text, ':')
 	total, ok := parseNumber(t.text[colon+1:])
@@ -428,8 +431,9 @@ func (t *textReader) inlined(r Record) {
 	t.closed = 0
 }
 
-// readMetadata reads a line that begins with "!": the checksum or the attributes of the innermost
-// open body. Every such line sets the attributes; a line without attributes sets them to 0.
+// readMetadata reads a line that begins with "!". It has the checksum or the attributes of the
+// innermost body. A line without attributes sets them to 0. depth is the number of blanks before
+// the "!".
 func (t *textReader) readMetadata(depth int) {
 	if string(t.text) == flatLine {
 		t.setMetadata(depth, 0, 0)
@@ -479,7 +483,7 @@ func (t *textReader) setMetadata(depth int, checksum uint64, attributes uint32) 
 	}
 }
 
-// finish checks, after the last line, what depends on the whole text.
+// finish checks, after the last line, what can only be checked for the whole text.
 func (t *textReader) finish() error {
 	if t.nested > 0 && !t.p.Probes {
 		t.line, t.base = t.nested, 0

@@ -35,9 +35,9 @@ func WriteText(w io.Writer, p *Profile) (Losses, error) {
 	return t.losses, t.err
 }
 
-// checkIndentation rejects a profile whose indentation would be far larger than that of any real
-// profile. Each line is indented by its depth, so deep nesting takes quadratic space. The limit is
-// 64 MiB plus 64 bytes per record.
+// checkIndentation returns an error if the indentation of the text would be far larger than that of
+// any real profile. Each line is indented by its depth, so deep nesting takes quadratic space. The
+// limit is 64 MiB plus 64 bytes per record.
 func checkIndentation(p *Profile) error {
 	const (
 		free      = 64 << 20
@@ -69,7 +69,7 @@ type textWriter struct {
 	err    error
 }
 
-// An openText is a function or inlined body of which some lines remain to be written.
+// An openText is a function or inlined body of which not all lines have been written.
 type openText struct {
 	next, end int // range of the records not yet written
 	vtables   int // index of the next vtables that belong to an inlined body
@@ -121,7 +121,7 @@ func (t *textWriter) count(n uint64) {
 	t.out = strconv.AppendUint(t.out, n, 10)
 }
 
-// indent begins a line with one space for each open body.
+// indent begins a line. It writes a space for each body that is being written.
 func (t *textWriter) indent() {
 	if len(t.out) >= textBuffer {
 		t.flush()
@@ -137,8 +137,8 @@ func (t *textWriter) location(r *Record) {
 	t.out = append(t.out, ": "...)
 }
 
-// begin opens the function or inlined body with the records [i, end), and writes its counts, each
-// with the vtables of its location.
+// begin starts to write a function or inlined body, whose records are records[i:end]. It writes the
+// lines with counts, each followed by the line with the vtables of the same location.
 func (t *textWriter) begin(records []Record, i, end int) {
 	body := openText{end: end, vtables: i, trailer: end, called: -1}
 	for body.vtables < end && records[body.vtables].Kind < KindVTable {
@@ -165,8 +165,9 @@ func (t *textWriter) begin(records []Record, i, end int) {
 	t.open[len(t.open)-1].next = i
 }
 
-// vtables writes the types of vtables at the location of at. It searches records from index i on,
-// and returns the index at which the vtables of later locations begin.
+// vtables writes a line with the types of vtables at the location of the record at, if there are
+// any. It searches records from index i on, which are sorted by location. It returns the index of
+// the first record for a later location.
 func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	for i < len(records) && records[i].where() < at.where() {
 		i++
@@ -185,8 +186,8 @@ func (t *textWriter) vtables(records []Record, i int, at *Record) int {
 	return i
 }
 
-// unplaced returns the number of vtables at locations where others, the other records of the body,
-// have neither a count nor an inlined function. The text form cannot hold them.
+// unplaced counts the vtables of a body that a text cannot hold, because it has neither a count nor
+// an inlined function at their location. others are the other records of the body.
 func unplaced(others, vtables []Record) int {
 	if len(vtables) == 0 {
 		return 0
@@ -204,7 +205,8 @@ func unplaced(others, vtables []Record) int {
 	return n
 }
 
-// inlined writes the first line of the next inlined body of top, and opens that body.
+// inlined writes the first line of the next function that is inlined in top, and starts to write
+// the body of that function.
 func (t *textWriter) inlined(records []Record, top *openText) {
 	r := &records[top.next]
 	t.location(r)
@@ -222,8 +224,8 @@ func (t *textWriter) inlined(records []Record, top *openText) {
 	t.begin(records, top.called+1, top.next)
 }
 
-// finish writes the checksum and the attributes of the function or inlined body that is open, after
-// its other lines, and closes it.
+// finish ends the body that is being written. It writes the body's last lines, with the checksum
+// and the attributes.
 func (t *textWriter) finish(records []Record, top *openText) {
 	trailer := records[top.trailer:top.end]
 	if t.p.Probes {

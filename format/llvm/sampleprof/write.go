@@ -71,7 +71,8 @@ func WriteBinary(w io.Writer, p *Profile) (Losses, error) {
 	return losses, err
 }
 
-// A fileWriter holds the sections of a binary file before they are written.
+// A fileWriter makes a binary file. It holds the sections until all are complete and the file can
+// be written.
 type fileWriter struct {
 	p         *Profile
 	options   WriteOptions
@@ -93,8 +94,8 @@ type fileWriter struct {
 	order    []int     // order of the sections in the file
 }
 
-// newFileWriter returns a writer for the functions of p. It collects the names that they use and
-// the names in more. It includes the names of vtables only if vtables is set.
+// newFileWriter returns a writer for the functions of p. The file gets the names that these
+// functions use, and the names in more. It gets the names of vtables only if vtables is set.
 func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, error) {
 	f := &fileWriter{p: p, functions: p.sorted()}
 	used := make([]bool, len(p.names.list))
@@ -131,8 +132,8 @@ func newFileWriter(p *Profile, vtables bool, more ...NameRef) (*fileWriter, erro
 	return f, nil
 }
 
-// rankNames sorts the names of the profile for which used is true, and gives each an index in the
-// file.
+// rankNames sorts the names of the profile that the file contains, and numbers them in that order.
+// used[i] is true if the file contains name i.
 func (f *fileWriter) rankNames(used []bool) error {
 	var refs []NameRef
 	for i, u := range used {
@@ -171,8 +172,8 @@ func (f *fileWriter) rankContexts() {
 	}
 }
 
-// ref returns the index in the file of the function's name or, in a context-sensitive profile, of
-// its context.
+// ref returns the number by which the file refers to a function: the index of its name or, in a
+// context-sensitive profile, of its context.
 func (f *fileWriter) ref(fn *Function) uint32 {
 	if f.context != nil {
 		return f.context[fn]
@@ -192,7 +193,7 @@ func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	return w.data, table
 }
 
-// layOut encodes all sections of an ExtBinary file, and then the header with their offsets.
+// layOut encodes all sections of an ExtBinary file, and then the header with the section table.
 func (f *fileWriter) layOut() {
 	names := SectionFlags(0)
 	if f.options.MD5 {
@@ -245,8 +246,8 @@ func (f *fileWriter) add(t SectionType, flags SectionFlags, data []byte) {
 	f.order = append(f.order, i)
 }
 
-// addBodies adds two sections: the function offsets, and the records of functions. The function
-// offsets are the first of the two in the section table, and the second in the file.
+// addBodies adds two sections for the given functions: the function offsets and the function
+// records. In the section table, the function offsets come first. In the file, they come second.
 func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	data, table := f.bodies(functions)
 	ordered := SectionFlags(0)
@@ -260,7 +261,7 @@ func (f *fileWriter) addBodies(functions []*Function, flags SectionFlags) {
 	f.order[last-2], f.order[last-1] = f.order[last-1], f.order[last-2]
 }
 
-// split separates functions with inlined bodies from those without.
+// split separates functions in which others are inlined from those without inlined functions.
 func split(functions []*Function) (inlining, flat []*Function) {
 	for _, fn := range functions {
 		if slices.ContainsFunc(fn.Records, func(r Record) bool { return r.Kind == KindInlined }) {
@@ -297,7 +298,7 @@ func (f *fileWriter) addMetadata() {
 	f.add(SectionMetadata, flags, w.data)
 }
 
-// place assigns file offsets to the sections, and encodes the header and the section table.
+// place computes the file offset of each section. Then it encodes the header and the section table.
 func (f *fileWriter) place() {
 	head := putHeader(nil, ExtBinary)
 	at := int64(len(head) + tableCountSize + len(f.sections)*tableEntrySize)

@@ -12,8 +12,9 @@ import (
 // begins. If not, or if the number of buckets is not what LLVM would choose, the file is damaged or
 // from another writer. Then absent checks all chains, once for each Table.
 
-// absent returns the error for an item that is not in the chain of its bucket: fault.ErrNotFound,
-// or an error about the table if the table is damaged, so that it may contain the item after all.
+// absent returns the error for a key that was not found in the chain of its bucket. This is
+// fault.ErrNotFound if the table is intact. If the table is damaged, so that it may contain the key
+// after all, the error describes the damage.
 func (t *Table) absent(bucket uint64) error {
 	if !t.closed(bucket) {
 		if err := t.sound(); err != nil {
@@ -23,8 +24,9 @@ func (t *Table) absent(bucket uint64) error {
 	return fault.ErrNotFound
 }
 
-// closed reports whether no bytes lie between the chain of a bucket, or the last chain before it,
-// and the next chain. Otherwise a chain may have been lost because its bucket is damaged.
+// closed reports whether the table has no unused bytes after the chain of a bucket or, if the
+// bucket is empty, after the last chain before it. Unused bytes may be a chain that cannot be found
+// because its bucket is damaged.
 func (t *Table) closed(bucket uint64) bool {
 	if !t.Usual() {
 		return false
@@ -40,20 +42,21 @@ func (t *Table) closed(bucket uint64) bool {
 	return ok && end == next
 }
 
-// neighbourWords is the number of buckets read at once when searching for the next non-empty
-// bucket, and neighbourReads is the maximum number of such reads. In LLVM's tables, more than a
-// third of the buckets are non-empty.
+// Limits of the search for the next non-empty bucket. neighbourWords is the number of buckets read
+// at once, and neighbourReads is the maximum number of reads. In LLVM's tables, more than a third
+// of the buckets are not empty.
 const (
 	neighbourWords = 32
 	neighbourReads = 8
 )
 
-// farAway is the result of neighbour if it finds no chain within neighbourReads reads.
+// farAway is the result of [Table.neighbour] if it has not found a chain within neighbourReads
+// reads.
 const farAway = -1
 
-// neighbour returns the file offset of the chain of the first non-empty bucket. It begins at the
-// bucket from and searches upwards if forward is set, otherwise downwards. It returns 0 if it finds
-// none, and farAway if it gives up after neighbourReads reads.
+// neighbour searches for a non-empty bucket, and returns the file offset of the bucket's chain. It
+// begins at the bucket from. It searches upwards if forward is set, and downwards otherwise. It
+// returns 0 if all these buckets are empty, and farAway if it gives up after neighbourReads reads.
 func (t *Table) neighbour(from uint64, forward bool) int64 {
 	for reads := 0; from < t.Buckets; reads++ {
 		if reads == neighbourReads {
@@ -84,8 +87,8 @@ func (t *Table) neighbour(from uint64, forward bool) int64 {
 	return 0
 }
 
-// chainEnd returns the file offset of the end of the non-empty chain that begins at start, and
-// false if no such chain can be read there.
+// chainEnd returns the file offset at which the chain ends that begins at start. The second result
+// is false if there is no such chain, or if it is empty.
 func (t *Table) chainEnd(start int64) (int64, bool) {
 	if start < t.payload || start > t.At-ChainHeadSize {
 		return 0, false
@@ -99,8 +102,9 @@ func (t *Table) chainEnd(start int64) (int64, bool) {
 	return c.pos, items > 0 && c.err == nil
 }
 
-// checkChains reads all items. It returns the first error, or an error for the first item whose
-// bucket does not lead to its chain.
+// checkChains reads all entries of the table. It returns the first error of reading. It also
+// returns an error for the first entry whose bucket does not lead to the chain that contains the
+// entry.
 func (t *Table) checkChains() error {
 	for e, err := range t.Entries(true, Every) {
 		if err != nil {
@@ -114,9 +118,10 @@ func (t *Table) checkChains() error {
 	return nil
 }
 
-// Check reads all items and calls each for every one. It reports an error that ends reading,
-// buckets that do not lead to their chains, and items in the chain of another bucket. It returns
-// false if an error ended reading. It takes memory for the offsets of the chains.
+// Check reads all entries of the table, and calls each for every entry. It calls report for an
+// error that ends reading, for buckets that do not lead to their chains, and for entries that are
+// in the chain of another bucket. It returns false if an error ended reading. It takes memory for
+// the offsets of the chains.
 func (t *Table) Check(each func(Entry), report func(error)) bool {
 	chains := map[uint64]int64{} // file offset of each chain, by bucket
 	last, whole := int64(0), true
@@ -137,8 +142,9 @@ func (t *Table) Check(each func(Entry), report func(error)) bool {
 	return whole
 }
 
-// checkBuckets compares the buckets with the chains that Check has found. whole means that Check
-// has read all chains.
+// checkBuckets compares the offsets in the buckets with the chains that Check has found. chains has
+// the file offset of each chain, by the number of its bucket. whole means that Check has read all
+// chains.
 func (t *Table) checkBuckets(chains map[uint64]int64, whole bool, report func(error)) {
 	data, err := t.src.View(t.bucketAt(0), int(word*t.Buckets))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Sizes of the parts of a table, in bytes.
+// Sizes of the fixed fields of a table, in bytes.
 const (
 	HeadSize      = 16 // number of buckets and of entries
 	ChainHeadSize = 2
@@ -37,7 +37,7 @@ type Format struct {
 	Fault         func(part string, offset int64, class error, format string, args ...any) error
 }
 
-// ItemSize returns the number of bytes that an item without data takes at least.
+// ItemSize returns the size in bytes of an item that has no data, and the shortest possible key.
 func (f *Format) ItemSize() int {
 	return f.ItemHeadSize() + int(f.KeySize)
 }
@@ -50,19 +50,19 @@ func (f *Format) ItemHeadSize() int {
 	return 3 * word
 }
 
-// A Head holds the numbers of buckets and entries of a table.
+// A Head holds the number of buckets and the number of entries of a table.
 type Head struct{ Buckets, NumEntries uint64 }
 
-// Bucket returns the number of the bucket that holds the items with a hash.
+// Bucket returns the number of the bucket that leads to the items with the given hash.
 func (h Head) Bucket(hash uint64) uint64 { return hash & (h.Buckets - 1) }
 
 // Usual reports whether the table has as many buckets as LLVM chooses for its number of entries. If
 // not, the number may be damaged, and lookups may miss items.
 func (h Head) Usual() bool { return h.Buckets == uint64(NumBuckets(int(h.NumEntries))) }
 
-// ReadHead reads the numbers of buckets and entries of a table. It checks that the entries fit into
-// chains, the size of all chains in bytes, and that the buckets fit into room, the number of bytes
-// after the head.
+// ReadHead reads the number of buckets and the number of entries of a table. chains is the size of
+// all chains in bytes, and room is the number of bytes after the head. It is an error if the
+// entries do not fit into the chains, or the buckets not into room.
 func (f *Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	pos := b.Pos
 	h := Head{b.Uint64("the number of buckets"), b.Uint64("the number of entries")}
@@ -84,10 +84,12 @@ func (f *Format) ReadHead(b *decode.Buffer, chains, room uint64) Head {
 	return h
 }
 
-// An Item is the part of an item before its key and data: its hash and their lengths.
+// An Item holds the first fields of an item in a chain: the hash of its key, and the lengths of its
+// key and its data.
 type Item struct{ Hash, KeySize, DataSize uint64 }
 
-// ReadItem reads the hash and the lengths of an item. Its key and data must fit into room bytes.
+// ReadItem reads the hash and the lengths of an item. It is an error if the key and the data do not
+// fit into room bytes.
 func (f *Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	i := Item{Hash: b.Uint64("the hash of a key"), KeySize: f.KeySize}
 	keyAt := b.Pos
@@ -113,7 +115,7 @@ func (f *Format) ReadItem(b *decode.Buffer, room uint64) Item {
 	return i
 }
 
-// AppendItem appends the hash and the lengths of an item in the form that ReadItem reads.
+// AppendItem appends the hash and the lengths of an item to p, in the form that ReadItem reads.
 func (f *Format) AppendItem(p []byte, i Item) []byte {
 	p = binary.LittleEndian.AppendUint64(p, i.Hash)
 	if !f.Lean {

@@ -137,11 +137,11 @@ func (t *Table) Entries(reuse bool, wanted func(hash uint64, key []byte) bool) i
 	}
 }
 
-// Every is for [Table.Entries]: it selects all items.
+// Every returns true. It is an argument of [Table.Entries] that selects all items.
 func Every(uint64, []byte) bool { return true }
 
-// A reader reads the chains of a table one after another. It reads the file in larger pieces, the
-// windows.
+// A reader reads the chains of a table one after another. It reads the file in large blocks, called
+// windows, of which it keeps the latest one.
 type reader struct {
 	Item  // head of the current item
 	t     *Table
@@ -160,7 +160,7 @@ func (t *Table) reader(pos, size int64, reuse bool) *reader {
 
 var zeros [3 * word]byte
 
-// take returns the next n bytes. After an error it returns at most 24 zeros.
+// take returns the next n bytes. After an error it returns zeros instead, but not more than 24.
 func (c *reader) take(n uint64) []byte {
 	if c.require(n); c.err == nil && c.pos+int64(n) > c.start+int64(len(c.window)) {
 		c.fill(int64(n))
@@ -173,14 +173,15 @@ func (c *reader) take(n uint64) []byte {
 	return c.window[from : from+int64(n) : from+int64(n)]
 }
 
-// require records an error if fewer than n bytes of chains are left.
+// require records an error if fewer than n bytes are left before the end of the chains.
 func (c *reader) require(n uint64) {
 	if c.err == nil && n > uint64(c.t.At-c.pos) {
 		c.fail(c.pos, fault.ErrTruncated, "want %d bytes, %d are left", n, c.t.At-c.pos)
 	}
 }
 
-// fill reads the next window, of at least n bytes, from the current position on.
+// fill reads the next window of the file. It begins at the current position and has at least n
+// bytes.
 func (c *reader) fill(n int64) {
 	var buf []byte
 	if c.reuse {
@@ -194,7 +195,7 @@ func (c *reader) fill(n int64) {
 	c.start = c.pos
 }
 
-// peek returns the next n bytes without moving.
+// peek returns the next n bytes, which will be read once more.
 func (c *reader) peek(n uint64) []byte {
 	b := c.take(n)
 	if c.err == nil {
@@ -220,7 +221,7 @@ func (c *reader) fail(pos int64, class error, format string, args ...any) {
 // count reads the number of items at the start of a chain.
 func (c *reader) count() int { return int(binary.LittleEndian.Uint16(c.take(ChainHeadSize))) }
 
-// item reads the head of an item.
+// item reads the hash and the lengths of the next item of a chain, which then is the current item.
 func (c *reader) item() {
 	start := c.pos
 	b := decode.Buffer{Data: c.take(uint64(c.t.format.ItemHeadSize()))}
@@ -233,7 +234,7 @@ func (c *reader) item() {
 	}
 }
 
-// entry reads the key and the data of the current item.
+// entry reads the key and the data of the current item, and returns the item.
 func (c *reader) entry() Entry {
 	body := c.take(c.KeySize + c.DataSize)
 	if c.err != nil {

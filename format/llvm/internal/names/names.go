@@ -15,7 +15,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// Separator separates names.
+// Separator is the byte between two names of a chunk.
 const Separator = "\x01"
 
 // Limits on the uncompressed size of a chunk, so that a file of many chunks cannot expand a
@@ -25,13 +25,13 @@ const (
 	freeInflation = 64 << 10
 )
 
-// cost is the number of bytes that each name takes from the limit of [Read] in addition to its
-// length. It is the size of a table entry.
+// cost is the number of bytes by which a name reduces the limit of [Read], in addition to its
+// length. It is the size of an entry in the table that the caller builds.
 const cost = 32
 
 // Read calls each with every name up to the end of b. Names are slices of b or of newly allocated
-// memory. *left is the number of bytes that names may take; Read reduces it by the size of the
-// names.
+// memory. *left is the number of bytes that the names may take. Read subtracts the size of each
+// name from it.
 func Read(b *decode.Buffer, left *int64, each func(name []byte)) {
 	for b.Rest() > 0 {
 		if b.Data[b.Pos] == 0 {
@@ -59,7 +59,8 @@ func readChunk(b *decode.Buffer, left *int64, each func(name []byte)) {
 	}
 }
 
-// chunk reads one chunk and returns its names, uncompressed, which may take at most left bytes.
+// chunk reads one chunk, and returns its names, decompressed, as one slice. They may take at most
+// left bytes.
 func chunk(b *decode.Buffer, left int64) []byte {
 	pos := b.Pos
 	size, deflated := b.ULEB(), b.ULEB()
@@ -90,8 +91,8 @@ func chunk(b *decode.Buffer, left int64) []byte {
 	return joined
 }
 
-// inflate decompresses data. It returns at most size+1 bytes. It allocates as data arrives,
-// regardless of the announced size.
+// inflate decompresses data. It returns at most size+1 bytes, where size is the size that the file
+// announces. It allocates memory only as data arrives, so a wrong size does no harm.
 func inflate(data []byte, size int64) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -102,8 +103,8 @@ func inflate(data []byte, size int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Append appends the names as one chunk for Read to read, or nothing if there are no names. It
-// compresses the chunk if always is set or if that makes it shorter.
+// Append appends the names to p as one chunk, which [Read] reads. If there are no names, it appends
+// nothing. It compresses the chunk if always is set, or if that makes the chunk shorter.
 func Append(p []byte, names []string, always bool) []byte {
 	if len(names) == 0 {
 		return p

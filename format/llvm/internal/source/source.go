@@ -14,7 +14,7 @@ import (
 )
 
 // A Source is a file of which parts can be read. The bytes that it returns stay valid. A nil Source
-// behaves like a closed one. All methods except Keep may be called concurrently.
+// behaves like one that is closed. All methods except Keep may be called concurrently.
 type Source struct {
 	size   int64
 	data   []byte      // contents of a file in memory, from base on
@@ -74,8 +74,8 @@ func (s *Source) Keep(data []byte) { s.data, s.at = data, nil }
 // View returns n bytes at offset off. They must lie within the file.
 func (s *Source) View(off int64, n int) ([]byte, error) { return s.ViewIn(nil, off, n) }
 
-// ViewIn is like View, but if it has to copy the bytes, it copies them into buf if that is large
-// enough.
+// ViewIn is like View. If it has to copy the bytes, it copies them into buf, provided that buf is
+// large enough.
 func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	if err := s.Ready(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Source) ViewIn(buf []byte, off int64, n int) ([]byte, error) {
 	return nil, &fault.ReadError{Offset: off, Size: n, Err: err}
 }
 
-// short returns the error for a read that ends before the size of the file.
+// short returns the error for a file that ends before the size that it had when it was opened.
 func (s *Source) short() error {
 	if s.file != nil {
 		return fault.ErrChanged
