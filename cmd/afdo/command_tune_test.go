@@ -53,6 +53,10 @@ func TestHowToBuild(t *testing.T) {
 		"export CFLAGS='-O3 -g'; make " + cc:                     {Build: shell("make"), Env: []string{"CFLAGS=-O3 -g"}},
 		"CFLAGS='-O3 -g' make " + cc:                             {Build: []string{"make"}, Env: []string{"CFLAGS=-O3 -g"}},
 		cc + " ./build.sh fast":                                  {Build: []string{"./build.sh", "fast"}},
+		strings.Replace("make "+cc, "gcc-16", "clang -m64", 1):   {Build: []string{"make", "CC=clang -m64", "CXX=clang++-22"}},
+		"make " + cc[strings.Index(cc, "CXX="):] + " -C a " + strings.Replace(cc[:strings.Index(cc, " CXX=")], "gcc-16", "clang-22", 1): {Build: []string{"make", "-C", "a", "CC=clang-22"}},
+		strings.Replace(cc, "gcc-16", "cc", 1) + " ./configure && make":                                                                 {Build: shell(`CC=cc CXX="clang++-22" ./configure && make`)},
+		"export CC=gcc-16 CXX=clang++-22; cmake " + cmake + " -B c":                                                                     {Build: shell("cmake -B c"), Env: []string{"CC=gcc-16", "CXX=clang++-22"}},
 	} {
 		assert.Equal(t, want, compile.HowToBuild(&o, &tune.Result{Try: tune.Try{Profile: "p.afdo"}, Compilers: cxx}))
 	}
@@ -77,6 +81,8 @@ func TestHowToBuild(t *testing.T) {
 	r := &tune.Result{Try: tune.Try{Profile: "p.afdo"}, Compilers: []string{"rustc"}, RustOption: "-Zprofile-sample-use="}
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Cdebuginfo=1 -Zprofile-sample-use=p.afdo' sh -c 'cargo build -r'", build(r, []string{"RUSTC_BOOTSTRAP=1"}, "sh", "-c", "cargo build -r"))
 	assert.Equal(t, "RUSTC_BOOTSTRAP=1 RUSTFLAGS='-Ctarget-cpu=native -Cdebuginfo=1 -Zprofile-sample-use=p.afdo' cargo build", build(r, []string{"RUSTFLAGS=-Ctarget-cpu=native"}, "cargo", "build"))
+	t.Setenv("CC", "clang-22")
+	assert.Equal(t, `CC=clang-22 cmake -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;--profile;p.afdo;--" .`, build(&tune.Result{Try: tune.Try{Profile: "p.afdo"}, Compilers: []string{"clang-22"}}, nil, "cmake", "."))
 
 	here := filepath.Join(t.TempDir(), "my tree")
 	require.NoError(t, os.Mkdir(here, 0o700))

@@ -336,11 +336,5 @@ func (p *page) seeAlso(cmd *cobra.Command) {
 		}
 	}
 	p.macro(".SH", "SEE ALSO")
-	for i, name := range pages {
-		end := ","
-		if i == len(pages)-1 {
-			end = ""
-		}
-		fmt.Fprintf(p.w, ".BR %s (1)%s\n", escape(name), end)
-	}
+	fmt.Fprintf(p.w, ".BR %s (1)\n", escape(strings.Join(pages, " (1),\n.BR ")))
 }

@@ -4,9 +4,9 @@ package main
 //go:generate sh ../../testdata/generate.sh
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -72,7 +72,7 @@ func (e runError) Unwrap() error { return e.error }
 // run runs a command line and returns the exit status.
 func run(e *verb.Env, args []string) int {
 	root := newRoot(e, verbsFor(args)...)
-	help := &stickyWriter{w: e.Out}
+	help := bufio.NewWriter(e.Out) // keeps the error of writing, which cobra does not report
 	root.SetOut(help)
 	print := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) { printHelp(print, e.Out, cmd, args) })
@@ -81,8 +81,8 @@ func run(e *verb.Env, args []string) int {
 		checkShells(root)
 	}
 	cmd, err := root.ExecuteC()
-	if help.err != nil {
-		err = runError{help.err}
+	if failed := help.Flush(); failed != nil {
+		err = runError{failed}
 	}
 	if err == nil {
 		return cli.StatusDone
@@ -287,21 +287,6 @@ func checkShells(root *cobra.Command) {
 		cmd.RunE = func(*cobra.Command, []string) error { return cli.Usagef("want one of bash, zsh, fish and powershell") }
 		cmd.Args = cobra.ArbitraryArgs
 	}
-}
-
-// A stickyWriter remembers the first error of writing, because cobra ignores errors of writing the
-// help.
-type stickyWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (s *stickyWriter) Write(p []byte) (int, error) {
-	n, err := s.w.Write(p)
-	if s.err == nil {
-		s.err = err
-	}
-	return n, err
 }
 
 // markRunErrors makes a command return errors of its verb as [runError]. All other errors that

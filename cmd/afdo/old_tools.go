@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-afdo/afdo/cmd/afdo/internal/near"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/verb"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/internal/cli/human"
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/pattern"
 	"github.com/go-afdo/afdo/internal/shell"
 )
 
@@ -68,19 +70,8 @@ func toFormat(name string) oldOption {
 	return oldOption{switches: switches{toggle: true, on: []string{"--to", name}}}
 }
 
-// isPropeller reports whether the options make create_llvm_prof write a code layout for Propeller.
-func isPropeller(args []string) bool {
-	for i, arg := range args {
-		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		if !hasValue && i+1 < len(args) {
-			value = args[i+1]
-		}
-		if strings.HasPrefix(arg, "-") && name == "format" && value == "propeller" {
-			return true
-		}
-	}
-	return false
-}
+// asksForPropeller matches the option by which create_llvm_prof makes a layout for Propeller.
+var asksForPropeller = pattern.Of(`(^| )--?format[= ]propeller( |$)`)
 
 // propellerOptions are the options of both tools that make a layout. The Linux kernel's
 // documentation calls generate_propeller_profiles with the options of create_llvm_prof.
@@ -126,6 +117,10 @@ var oldTools = map[string]oldTool{
 	"dump_gcov": {
 		verb:    []string{"convert", "--to", "text"},
 		options: map[string]oldOption{"gcov_version": ignored, "logtostderr": toggle, "v": ignored},
+	},
+	"profile_diff": {
+		verb:    []string{"diff"},
+		options: map[string]oldOption{"compare_function": toggle, "logtostderr": toggle, "v": ignored},
 	},
 	"llvm-profgen": {
 		verb: []string{"create"},
@@ -180,7 +175,7 @@ var oldTools = map[string]oldTool{
 // without the subcommand.
 func toolOf(name string, args []string) (key string, rest []string) {
 	switch {
-	case name == "create_llvm_prof" && isPropeller(args):
+	case name == "create_llvm_prof" && asksForPropeller().MatchString(strings.Join(args, " ")):
 		return propellerTool, args
 	case name == "llvm-profdata" && len(args) > 0:
 		key = name + " " + args[0]
@@ -189,7 +184,9 @@ func toolOf(name string, args []string) (key string, rest []string) {
 				return key + " --" + option, args[1:]
 			}
 		}
-		return key, args[1:]
+		if _, ok := oldTools[key]; ok || noSuchTool[key] != "" {
+			return key, args[1:]
+		}
 	}
 	return name, args
 }
@@ -203,8 +200,10 @@ func has(args []string, option string) bool {
 	})
 }
 
-// noSuchTool has error messages for subcommands of other tools that afdo cannot replace.
+// noSuchTool has error messages for other tools, and subcommands of them, that afdo cannot replace.
 var noSuchTool = map[string]string{
+	"llvm-profdata":       "afdo has its subcommands merge, show and overlap, which list their options with --help",
+	"sample_merger":       "\"afdo create\" adds up the recordings of several --profile, and writes their samples with --to samples",
 	"llvm-profdata order": "afdo makes no order from the traces of an instrumented program: use LLVM's llvm-profdata, or \"afdo layout\" with a recording",
 }
 
@@ -250,7 +249,7 @@ func runAs(e *verb.Env, program string, args []string) int {
 	translated, err := tool.translate(rest)
 	if err != nil {
 		fmt.Fprintf(e.Err, "%s: %s\n", name, cli.Message(err))
-		fmt.Fprintf(e.Err, "This is afdo by the name of %s. Try 'afdo %s --help'.\n", name, tool.verb[0])
+		fmt.Fprintf(e.Err, "This is afdo by the name of %s, which lists its options with --help.\n", key)
 		return cli.StatusUsage
 	}
 	fmt.Fprintf(e.Err, "%s: the same as afdo %s\n", name, shell.Line(translated))
@@ -315,7 +314,11 @@ func (t *oldTool) find(name, value string, hasValue bool) (string, oldOption, st
 		if why := noSuchOption[name]; why != "" {
 			return "", option, "", cli.Usagef("%s", why)
 		}
-		return "", option, "", cli.Usagef("the option %q is not known", name)
+		names := near.New(name)
+		for known := range t.options {
+			names.Add("--"+known, known)
+		}
+		return "", option, "", cli.Usagef("the option %q is not known%s", name, listNear(names))
 	}
 	if option.toggle && !hasValue {
 		value = "true"
@@ -343,7 +346,7 @@ func (t *oldTool) build(order []string, given map[string]string, operands []stri
 		case option.values != nil:
 			words, ok := option.values[value]
 			if !ok {
-				return nil, cli.Usagef("--%s has no %q here", name, value)
+				return nil, cli.Usagef("--%s is one of %s here, not %q", name, strings.Join(slices.Sorted(maps.Keys(option.values)), ", "), value)
 			}
 			line = append(line, words...)
 		case option.toggle:

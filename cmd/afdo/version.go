@@ -19,12 +19,18 @@ import (
 )
 
 func newVersionCommand(e *verb.Env) *cobra.Command {
+	return newFactsVerb("version", "Print the version of afdo", "", func(json bool) error { return printVersion(e, json) })
+}
+
+// newFactsVerb returns a verb without arguments that prints facts, as JSON if --json is given.
+func newFactsVerb(name, short, long string, print func(json bool) error) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of afdo",
+		Use:   name,
+		Short: short,
+		Long:  long,
 		Args:  verb.Args(),
-		RunE:  func(*cobra.Command, []string) error { return printVersion(e, json) },
+		RunE:  func(*cobra.Command, []string) error { return print(json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
 	return cmd
@@ -56,16 +62,7 @@ a line NAME=VALUE for each setting, and lines of comments that begin with #:
   NO_COLOR           no colours if it is not empty`
 
 func newConfigCommand(e *verb.Env) *cobra.Command {
-	var json bool
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Print the settings and where they come from",
-		Long:  configHelp,
-		Args:  verb.Args(),
-		RunE:  func(*cobra.Command, []string) error { return printConfig(e, json) },
-	}
-	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
-	return cmd
+	return newFactsVerb("config", "Print the settings and where they come from", configHelp, func(json bool) error { return printConfig(e, json) })
 }
 
 // A ConfigFact is one setting in the JSON of "afdo config".
@@ -84,10 +81,7 @@ var (
 )
 
 func printConfig(e *verb.Env, json bool) error {
-	path, err := settings.Path()
-	if err != nil { // such as without a home folder
-		path = ""
-	}
+	path := settings.Path()
 	var facts []ConfigFact
 	lines := table.Table{Columns: "lll"}
 	lines.Row("Setting", "From", "Value")

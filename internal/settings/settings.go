@@ -40,24 +40,22 @@ const maxFile = 1 << 20
 var ErrSetting = errors.New("bad setting")
 
 // Path returns the path of the configuration file: $AFDO_CONFIG, or afdo/config in the user's
-// folder for configuration files.
-func Path() (string, error) {
-	if path := os.Getenv("AFDO_CONFIG"); path != "" {
-		return path, nil
+// folder for configuration files. It returns "" if the user has none, for example without a home
+// folder.
+func Path() string {
+	path := os.Getenv("AFDO_CONFIG")
+	if folder, err := os.UserConfigDir(); path == "" && err == nil {
+		path = filepath.Join(folder, "afdo", "config")
 	}
-	folder, err := os.UserConfigDir()
-	return filepath.Join(folder, "afdo", "config"), err
+	return path
 }
 
 // Load sets the variables of the configuration file that are not set in the environment. It returns
 // their names. Without a file, it does nothing.
 func Load() (loaded []string, err error) {
-	path, err := Path()
-	if err != nil {
-		return nil, nil // such as without a home folder
-	}
+	path := Path()
 	if _, err := os.Stat(path); err != nil && (os.Getenv("AFDO_CONFIG") == "" || errors.Is(err, fs.ErrNotExist)) {
-		return nil, nil // such as with HOME=/dev/null, or with the home of another user
+		return nil, nil // such as without a home folder, with HOME=/dev/null, or with the home of another user
 	}
 	text, err := files.ReadFile(path, maxFile)
 	if err != nil {

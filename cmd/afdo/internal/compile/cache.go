@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,12 +175,7 @@ func (f *cacheFacts) printSources(w io.Writer) error {
 	return nil
 }
 
-func outcome(what, reason string) string {
-	if reason != "" {
-		return what + ": " + reason
-	}
-	return what
-}
+func outcome(what, reason string) string { return strings.TrimSuffix(what+": "+reason, ": ") }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 

@@ -214,9 +214,6 @@ func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	case err != nil:
 		return err
 	}
-	if r.Outputs == tune.DifferentOutputs {
-		e.Warnf("the two programs print different output: compare what the measured commands print in %s and in %s, because one program may be broken", human.Name(shownPath(filepath.Join(t.Folder, "base"))), human.Name(shownPath(r.Folder)))
-	}
 	if t.json {
 		return output.JSON(e.Out, newTuneFacts(t, r))
 	}
@@ -236,24 +233,34 @@ var (
 // HowToBuild returns the shell command that "afdo tune" recommends for building with the profile.
 // It is the user's build command, changed so that "afdo exec" starts each compiler.
 func HowToBuild(o *tune.Options, r *tune.Result) string {
-	set := environment(o.Env)
-	line := shell.Line(o.Build)
-	if len(o.Build) == 3 && filepath.Base(o.Build[0]) == "sh" && o.Build[1] == "-c" {
-		line = o.Build[2]
-		if set != "" {
-			set = "export " + strings.TrimSpace(set) + "; "
-		}
-	}
 	if slices.Contains(r.Compilers, "rustc") {
 		return buildRust(o, r)
 	}
+	line := shell.Line(o.Build)
+	inShell := len(o.Build) == 3 && filepath.Base(o.Build[0]) == "sh" && o.Build[1] == "-c"
+	if inShell {
+		line = o.Build[2]
+	}
+	env := o.Env
+	if cmakeWord().MatchString(line) {
+		env = append(compilersOf(os.Environ()), env...)
+	}
+	set := environment(env)
+	if inShell && set != "" {
+		set = "export " + strings.TrimSpace(set) + "; "
+	}
 	launcher := newLauncher(r, line)
-	variables := launcher.variables(r)
 	switch {
 	case command.IsCompilerName(filepath.Base(o.Build[0])):
 		return set + launcher.words() + " " + line
 	case cmakeWord().MatchString(line):
 		return set + cmakeWord().ReplaceAllString(line, "${1}${2} "+literal(launcher.cmake(r))+"${3}")
+	}
+	line = launcher.beforeOwn(line)
+	variables := launcher.variables(r, line)
+	switch {
+	case variables == "":
+		return set + line
 	case mesonWord().MatchString(line):
 		at := mesonWord().FindStringSubmatchIndex(line)[4]
 		return set + line[:at] + variables + " " + line[at:]
@@ -269,6 +276,15 @@ func HowToBuild(o *tune.Options, r *tune.Result) string {
 		return set + "cmake " + launcher.cmake(r) + " " + m[2] + " && " + line
 	}
 	return set + variables + " " + shell.Line(o.Build)
+}
+
+// compilersOf returns the settings of compilers in an environment, such as "CC=clang". CMake takes
+// its compilers from there.
+func compilersOf(environ []string) []string {
+	return slices.DeleteFunc(environ, func(setting string) bool {
+		name, value, _ := strings.Cut(setting, "=")
+		return value == "" || name != "CC" && name != "CXX" && name != "FC"
+	})
 }
 
 // compilerInMakefile matches a line of a makefile such as "CC = gcc -fpic": the variable of a
@@ -349,10 +365,30 @@ func newLauncher(r *tune.Result, line string) launcher {
 
 func (l launcher) words() string { return strings.Join(l, " ") }
 
+// ownCompiler matches a setting of a compiler in a build command: CC=gcc, CC="gcc -m32" or
+// 'CC=gcc -m32'.
+var ownCompiler = pattern.Of(`(^|[\s;&|(])(?:'(CC|CXX|FC)=([^']*)'|(CC|CXX|FC)=("[^"]*"|'[^']*'|[^\s"';&|()]+))`)
+
+// beforeOwn returns a build command line with the launcher before the compilers that it sets, such
+// as clang in "make CC=clang". Of two settings of CC, make uses the last one, so a second setting
+// could not replace the user's.
+func (l launcher) beforeOwn(line string) string {
+	return ownCompiler().ReplaceAllStringFunc(line, func(setting string) string {
+		m := ownCompiler().FindStringSubmatch(setting)
+		return fmt.Sprintf(`%s%s="%s %s"`, m[1], m[2]+m[4], l.words(), strings.Trim(m[3]+m[5], `"'`))
+	})
+}
+
 // variables returns assignments such as CC="afdo exec -- gcc", for a shell or for make. There is
-// one for each language whose compiler the build has called.
-func (l launcher) variables(r *tune.Result) string {
-	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`%s="%s %s"`, b.variable, l.words(), b.compiler) })
+// one for each language whose compiler the build has called, unless line, the result of beforeOwn,
+// has it already.
+func (l launcher) variables(r *tune.Result, line string) string {
+	return eachLanguage(r, func(b builtLanguage) string {
+		if setting := fmt.Sprintf(`%s="%s `, b.variable, l.words()); !strings.Contains(line, setting) {
+			return setting + b.compiler + `"`
+		}
+		return ""
+	})
 }
 
 // cmake returns the options of CMake that set the launcher for each language.
@@ -376,7 +412,7 @@ func eachLanguage(r *tune.Result, word func(builtLanguage) string) string {
 			words = append(words, word(b))
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.TrimSpace(strings.Join(words, " "))
 }
 
 // variableOf returns the environment variable by which builds find a compiler, such as CXX for g++.

@@ -103,6 +103,9 @@ func writeTuned(w io.Writer, t *tuning, r *tune.Result) error {
 	if len(r.Tries) > 1 {
 		all = tries.Text(0) + "\n"
 	}
+	if r.Outputs == tune.DifferentOutputs {
+		all += human.Wrap("", 0, fmt.Sprintf("The two programs print different output: compare what the measured commands print in %s and in %s. One program may be broken, unless they print when or where they were built.", human.Name(shownPath(filepath.Join(t.Folder, "base"))), human.Name(shownPath(r.Folder))), tuneColumns) + "\n"
+	}
 	_, err := io.WriteString(w, "\n"+measures.Text(0)+"\n"+verdict+"\n"+all+adviceText(t, r))
 	return err
 }
@@ -119,11 +122,11 @@ func adviceText(t *tuning, r *tune.Result) string {
 		which, build = "The program with the profile", "Build it yourself, although it may not pay:"
 		text.WriteString(human.Wrap("", 0, "Keep the ordinary build: no way of using the profile that was tried is certainly faster.", tuneColumns))
 	}
-	where := fmt.Sprintf("%d files in %s", len(r.Programs), human.Name(shownPath(r.Folder)))
+	where := human.Name(strings.Join(r.Programs, " and ")) + " in " + human.Name(shownPath(r.Folder))
 	if len(r.Programs) == 1 {
 		where = human.Name(shownPath(filepath.Join(r.Folder, r.Programs[0])))
 	}
-	fmt.Fprintf(&text, "%s: %s\nIts profile: %s, used by %d of %d compiles\n", which, where, human.Name(shownPath(r.Profile)), r.Used, r.Compiles)
+	fmt.Fprintf(&text, "%sIts profile: %s, used by %d of %d compiles\n", human.Wrap(which+": ", 2, where, tuneColumns), human.Name(shownPath(r.Profile)), r.Used, r.Compiles)
 	fmt.Fprintf(&text, "%s\n\n  %s\n", build, shell.Fold(HowToBuild(&t.Options, r), "    ", tuneColumns-len("  ")))
 	if how := layoutText(t, r); how != "" {
 		text.WriteString("\n" + human.Wrap("", 0, how, tuneColumns))

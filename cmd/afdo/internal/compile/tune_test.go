@@ -47,7 +47,7 @@ func TestVerdictText(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	measures := []tune.Measure{{What: "processor time", Change: 0.07, Low: 0.05, High: 0.09, Rounds: 15}}
 	for verdict, builds := range map[tune.Verdict]bool{tune.Faster: true, tune.Undecided: true, tune.Slower: false} {
-		try := tune.Try{Way: tune.OwnOptions, Exec: []string{"--no-params"}, Profile: "p.afdo", Verdict: verdict, Measures: measures, Folder: "opts"}
+		try := tune.Try{Outputs: tune.DifferentOutputs, Way: tune.OwnOptions, Exec: []string{"--no-params"}, Profile: "p.afdo", Verdict: verdict, Measures: measures, Folder: "opts"}
 		r := &tune.Result{Try: try, Tries: []tune.Try{{Way: tune.ByLines, Verdict: tune.Slower, Measures: measures}, try}, Compilers: []string{"cc"}, Programs: []string{"a"}}
 		var out strings.Builder
 		require.NoError(t, writeTuned(&out, &tuning{Options: tune.Options{Build: []string{"make"}}}, r))
@@ -55,5 +55,6 @@ func TestAdvice(t *testing.T) {
 		assert.Equal(t, verdict != tune.Faster, strings.Contains(out.String(), "Keep the ordinary build"))
 		assert.Equal(t, verdict == tune.Faster, newTuneFacts(&tuning{Options: tune.Options{Build: []string{"make"}}}, r).Advice == useProfile)
 		assert.Contains(t, out.String(), "\nprofile                 slower")
+		assert.Contains(t, out.String(), "\nThe two programs print different output")
 	}
 }
