@@ -21,7 +21,8 @@ type AlignedRoot struct {
 	Units         int    // number of units below the folders with the same relative path
 }
 
-// A MovedUnit is a pair of units that were matched by their symbols: the path in each profile.
+// A MovedUnit is a unit that has different paths in two profiles, and that was recognised by its
+// symbols. First and Second are its paths in the first and the second profile.
 type MovedUnit struct{ First, Second string }
 
 // Align gives units in second the paths of the same units in first, for two builds of a program in

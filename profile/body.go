@@ -143,8 +143,9 @@ func (b *Body) Records() []Record {
 	return b.records
 }
 
-// add appends a record with the given place and count to the innermost open body. If the record
-// before it has the same place and is a count or call, add adds the count to that record instead.
+// add appends a record with the given location, kind, callee and count to the innermost open body.
+// If the record before it has the same location, kind and callee and is not an inlined body, add
+// adds the count to that record instead.
 func (b *Body) add(p place, count uint64) {
 	if b.last > 0 && !b.place.less(p) {
 		if p == b.place && p.kind() != KindInlined {

@@ -41,8 +41,8 @@ func Compare(a, b *Profile) error {
 	return nil
 }
 
-// match returns, for each symbol of a, the symbol of b with the same unit and name. It is an error
-// if one profile has a symbol that the other lacks.
+// match returns, for each symbol of the profile a, the number of the symbol with the same unit and
+// name in b. It is an error if one of the profiles has a symbol that the other lacks.
 func match(a, b *Profile) ([]SymbolRef, error) {
 	symbols := numberLike(a, b)
 	if s := firstUnused(symbols, b); s >= 0 {

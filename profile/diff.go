@@ -21,8 +21,8 @@ type Diff struct {
 	Units     []UnitDiff
 }
 
-// A Portion contains the samples of a function, a unit or a whole profile, in one of the two
-// profiles.
+// A Portion contains the samples that a function, a unit or a whole profile has in one of the two
+// compared profiles.
 type Portion struct {
 	Functions int     // for a single function 1, or 0 if the profile does not have it
 	Samples   uint64  // sum of all counts, saturating

@@ -60,7 +60,8 @@ type CodeBlock struct {
 	Places []Place // the distinct positions of its instructions, in order
 }
 
-// A Place is a source position within a frame.
+// A Place is the source position of some instructions of a block: a position in the source of the
+// function of a frame.
 type Place struct {
 	Frame int32
 	Position

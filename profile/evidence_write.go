@@ -85,7 +85,7 @@ func (w *evidenceWriter) chunks() (chunks []chunk) {
 	return chunks
 }
 
-// deflate compresses data. The result depends on the version of Go.
+// deflate compresses data. Different versions of Go may give different bytes.
 func deflate(data []byte) []byte {
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestCompression)

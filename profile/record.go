@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/stack"
 )
 
-// A Kind is the kind of a [Record].
+// A Kind is the kind of a [Record]: a count, a call or an inlined body.
 type Kind uint8
 
 // The kinds, in the order of records at the same location (format note 15).

@@ -31,7 +31,7 @@ func (p *Profile) SymbolName(s SymbolRef) string { return p.symbols.rows.at(int(
 // SymbolUnit returns the unit of a symbol.
 func (p *Profile) SymbolUnit(s SymbolRef) UnitRef { return p.symbols.rows.at(int(s)).file }
 
-// A symbol is a row of the symbol table.
+// A symbol is a row of a [symbolTable], with the unit and the name of one symbol.
 type symbol struct {
 	name     string
 	file     UnitRef

@@ -32,8 +32,8 @@ type targetLimiter struct {
 	targets []Record // targets of the current location
 }
 
-// limit returns the records of a function without the call targets beyond the limit at each
-// location. They are valid until the next call of limit.
+// limit returns the records of a function with at most l.n call targets at each location. They are
+// valid until the next call of limit.
 func (l *targetLimiter) limit(records []Record) []Record {
 	l.body.Reset()
 	open := 0

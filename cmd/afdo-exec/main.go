@@ -21,8 +21,8 @@ func main() {
 	os.Exit(exitStatus(&e, run(&e, os.Args[1:])))
 }
 
-// run finds the compiler command that the launcher has cached for these arguments, and replaces the
-// process by it. If there is none, run replaces the process by "afdo exec". A cached command has
+// run runs the compiler command that "afdo exec" has cached for these arguments, in place of this
+// process. If none is cached, run runs "afdo exec" in place of this process. A cached command has
 // succeeded with the same inputs before, so it does not fail because of the profile.
 func run(e *cli.Env, args []string) error {
 	if _, err := settings.Load(); err != nil {

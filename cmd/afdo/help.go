@@ -29,8 +29,8 @@ const (
 	mostColumns   = 100
 )
 
-// printHelp prints the help of a verb, wrapped to the width of the terminal out. print is cobra's
-// function that prints the help unwrapped.
+// printHelp prints the help of a verb, wrapped to the width of the terminal out. print is the
+// function of cobra that prints the help without wrapping it.
 func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.Command, args []string) {
 	columns := min(max(cli.Width(out), fewestColumns), mostColumns)
 	to := cmd.OutOrStdout()
@@ -45,8 +45,8 @@ func printHelp(print func(*cobra.Command, []string), out io.Writer, cmd *cobra.C
 // flag or a word, at least two blanks, and a description.
 var item = pattern.Of(`^ +(?:\S+ )*\S+ {2,}`)
 
-// A paragraph is a part of the help whose lines are joined and wrapped again: unindented text or a
-// list item.
+// A paragraph is a part of a help text that is wrapped as a whole: unindented lines that follow
+// each other, or one list item.
 type paragraph struct {
 	words  strings.Builder
 	first  string // what its first line begins with
@@ -199,8 +199,8 @@ func writeManual(e *verb.Env, root *cobra.Command, folder string) error {
 // "afdo-show".
 func manpageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// writeManpage writes the page of a command for section 1 of the manual, with the version in its
-// last line.
+// writeManpage writes the manual page of a command to w, in the format roff. The page is for
+// section 1 of the manual, and has the version in its last line.
 func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	p := &page{w: bufio.NewWriter(w)}
 	name := manpageName(cmd)
@@ -228,7 +228,8 @@ func lower(s string) string {
 
 type page struct{ w *bufio.Writer }
 
-// macro writes a roff macro with its arguments, quoted.
+// macro writes a line with a roff macro and its arguments to a manual page. It quotes the
+// arguments.
 func (p *page) macro(name string, args ...string) {
 	for i, a := range args {
 		args[i] = `"` + strings.ReplaceAll(escape(a), `"`, `\(dq`) + `"`

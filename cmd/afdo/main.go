@@ -44,7 +44,8 @@ func main() {
 	os.Exit(runAs(e, os.Args[0], os.Args[1:]))
 }
 
-// newEnv returns the environment for one run of the command.
+// newEnv returns the environment of the verbs, for one run of the command with the given standard
+// streams.
 func newEnv(std cli.Env) *verb.Env {
 	e := &verb.Env{Env: std, Kinds: newKinds()}
 	e.Become = func(argv, environment []string) error { return become.Program(&e.Env, argv, environment) }
@@ -69,7 +70,7 @@ type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
 
-// run runs a command line and returns the exit status.
+// run runs the command line args of afdo, and returns the exit status.
 func run(e *verb.Env, args []string) int {
 	root := newRoot(e, verbsFor(args)...)
 	help := bufio.NewWriter(e.Out) // keeps the error of writing, which cobra does not report

@@ -116,7 +116,8 @@ func commit() string {
 	return fmt.Sprintf(" (commit %.12s of %s%s)", revision, buildSetting("vcs.time"), modified)
 }
 
-// buildSetting returns a setting with which this program was built, empty if it is not known.
+// buildSetting returns the value of a setting with which Go has built this program, such as
+// "vcs.revision". It returns "" if it is not known.
 func buildSetting(key string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -47,9 +47,10 @@ func Detect(head []byte) (Format, error) {
 	return 0, fmt.Errorf("%w: %s", ErrUnknown, describe(head))
 }
 
-// detectLLVMText detects LLVM's sample and instrumentation profiles as text. It comes first because
-// such a text begins with the name of a function, which may be gcov_exit or a=b. A file with a NUL
-// among its first 8 bytes is not a text for LLVM. All files of GCOV versions 2 to 4 have one there.
+// detectLLVMText detects LLVM's sample and instrumentation profiles in text form. It is tried
+// before other formats, because such a text begins with the name of a function, which may be
+// gcov_exit or a=b. A file with a NUL among its first 8 bytes is no such text. All files of GCOV
+// versions 2 to 4 have a NUL there.
 func detectLLVMText(head []byte) Format {
 	isText := bytes.IndexByte(head[:min(len(head), 8)], 0) < 0
 	for _, f := range [...]Format{detectInstr(head), detectSample(head)} {
@@ -126,9 +127,9 @@ func detectMemory(head []byte) Format {
 	return 0
 }
 
-// isIndexedMemory reports whether the file is an indexed profile with a MemProf section and without
-// functions. It checks the flags and the number of functions, which is at the start of the summary,
-// after the header.
+// isIndexedMemory reports whether a file is an indexed profile that has a MemProf section and no
+// functions. For that, it checks the flags in the header and the number of functions in the
+// summary.
 func isIndexedMemory(head []byte) bool {
 	const hasMemProf, versionWord, summaryHead = 1 << 62, 8, 16
 	if !hasMagic(head, instrprof.Magic) || len(head) < versionWord+8 {
@@ -235,7 +236,8 @@ func isPprof(head []byte) bool {
 	return false
 }
 
-// isValueType reports whether a message is a ValueType, the type and unit of samples.
+// isValueType reports whether an encoded message of protocol buffers is pprof's ValueType, which
+// has the type and the unit of samples.
 func isValueType(message []byte) bool {
 	for want := byte(0x08); len(message) > 0; want = 0x10 {
 		_, n := binary.Uvarint(message[1:])

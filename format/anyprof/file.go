@@ -53,8 +53,8 @@ func FileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, error) {
 	return newFile(ctx, sequential(src, size), &File{at: src, size: size})
 }
 
-// sequential returns a reader of a whole file. Its first read has only the bytes for Detect, and
-// later reads have readSize bytes.
+// sequential returns a reader of a whole file. Its first read has only as many bytes as [Detect]
+// needs. Later reads have readSize bytes.
 func sequential(src io.ReaderAt, size int64) io.Reader {
 	head := min(HeadLen, size)
 	rest := bufio.NewReaderSize(io.NewSectionReader(src, head, size-head), readSize)
@@ -88,8 +88,8 @@ func ReadFile(ctx context.Context, r io.Reader) (*File, error) {
 	return newFile(ctx, r, new(File))
 }
 
-// seek reads the end of the file. If the file is in the zstd seekable format, seek sets f.at to its
-// uncompressed contents and returns true.
+// seek reads the end of the file, to find out whether the file has the zstd seekable format. If so,
+// seek sets f.at to a reader of the uncompressed contents, and returns true.
 func (f *File) seek() (bool, error) {
 	s, err := unpack.OpenSeekable(f.at, f.size)
 	if s != nil {
@@ -250,7 +250,7 @@ func (f *File) Close() error {
 	return nil
 }
 
-// release closes the underlying files. It ignores errors, because nothing has been written.
+// release closes the files that are open. It ignores errors, because the files were only read.
 func (f *File) release() {
 	f.stream.Close()
 	if f.file != nil {

@@ -61,8 +61,8 @@ func Read(ctx context.Context, r io.Reader, opts ...Option) (*Profile, error) {
 	return decode(f, err, opts)
 }
 
-// decode opens the profile of a file, or returns err if opening the file failed. It closes the file
-// if it cannot open the profile.
+// decode opens the profile in the file f. err is the error of opening the file, which decode
+// returns if it is not nil. If the profile cannot be opened, decode closes the file.
 func decode(f *File, err error, opts []Option) (*Profile, error) {
 	if err != nil {
 		return nil, err

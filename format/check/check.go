@@ -27,7 +27,7 @@ type Options struct {
 	MaxNameBytes int
 }
 
-// maxNameBytes returns the limit on the names of one unit, in bytes.
+// maxNameBytes returns the limit on the total length of the names of one unit, in bytes.
 func (k *checker) maxNameBytes() int {
 	return v4.MaxNameBytes(cmp.Or(k.opts.MaxNameBytes, afdo.DefaultMaxNameBytes), int64(len(k.data)))
 }

@@ -78,7 +78,8 @@ func counters(data, notes []byte) iter.Seq[afdo.Problem] {
 // A fileReader is a reader of LLVM's profiles that can check its file.
 type fileReader interface{ Check() iter.Seq[afdo.Problem] }
 
-// opened runs the check of a reader, or yields the error of opening it.
+// opened yields the problems that the reader r finds in its file. If opening the file failed with
+// err, it yields err instead.
 func opened[R fileReader](r R, err error) iter.Seq[afdo.Problem] {
 	if err != nil {
 		return only(err)

@@ -43,8 +43,9 @@ func Fold(problems iter.Seq[afdo.Problem]) []Group {
 	return groups
 }
 
-// keyOf returns the key by which problems are grouped: the part of the file, the class of the error
-// and, if precise is set, its text without numbers and quoted names.
+// keyOf returns a key that is the same for similar problems, by which [Fold] groups them. It
+// consists of the part of the file and the class of the error. If precise is set, the text of the
+// error, without numbers and quoted names, is also in the key.
 func keyOf(p *afdo.Problem, precise bool) string {
 	e, ok := p.Err.(*afdo.FormatError)
 	if !ok {

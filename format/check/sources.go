@@ -8,8 +8,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// sources checks the sources section. It returns the first error. The file must have no other
-// errors.
+// sources checks the sources section of a version 4 file, if it has one. It returns the first
+// error. The rest of the file must have no errors.
 func sources(r *afdo.Reader) error {
 	s, err := profile.ReadSources(r)
 	if errors.Is(err, afdo.ErrNotFound) {

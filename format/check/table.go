@@ -18,8 +18,8 @@ type table struct {
 	faulty   bool
 }
 
-// extent is the range of a section. A section outside the file keeps its position in the order but
-// has size 0.
+// An extent is the range of bytes of a section. A section that is not within the file has the size
+// 0, but keeps its place among the sections.
 type extent struct {
 	off, size int64
 	fixed     afdo.SectionType // type of the summary and file names sections, which the header refers to; 0 for others
@@ -99,7 +99,7 @@ func (t *table) rank(k *checker) {
 	}
 }
 
-// sectionAt returns the section with the given index.
+// sectionAt returns the section with the given number in the section table.
 func (k *checker) sectionAt(index int) afdo.Section {
 	e := k.t.sections[index]
 	s := afdo.Section{Index: index, Offset: e.off, Size: e.size}

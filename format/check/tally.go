@@ -42,7 +42,8 @@ func (s *symbolIDs) lose(start, end uint32) {
 	}
 }
 
-// sort prepares the set for lookups by has, and reports duplicate IDs.
+// sort is called when all symbols were added. It reports duplicate IDs, and prepares the set for
+// lookups.
 func (s *symbolIDs) sort(k *checker) {
 	slices.SortFunc(s.all, func(a, b definedID) int {
 		if a.id == b.id {

@@ -60,7 +60,8 @@ func (c *trieChecker) run(n int) {
 	}
 }
 
-// terminal checks the string index of a terminal node at pos. n is the number of strings.
+// terminal checks a node of the trie at which a string ends. id is the index of that string, and n
+// is the number of strings in the table. pos is the position of the node.
 func (c *trieChecker) terminal(pos int, id uint32, n int) {
 	switch {
 	case uint64(id) >= uint64(n):

@@ -17,7 +17,7 @@ type unitEntry struct {
 	path []byte
 }
 
-// units checks the file names section and the tables of each unit.
+// units checks the file names section, and the string table and symbol names of each unit.
 func (k *checker) units() {
 	k.use(k.t.names, afdo.SectionFileNames)
 	f, ok := k.section(k.t.names, afdo.SectionFileNames)
@@ -125,13 +125,15 @@ func (k *checker) unit(names afdo.Section, u *unitEntry) {
 	}
 }
 
-// stringTable is the result of checking a string table.
+// A stringTable is what the checker has found out about a string table, such as the number of
+// strings.
 type stringTable struct {
 	count int // number of strings, -1 if unknown
 	names int // total length of the strings
 }
 
-// stringTable checks a string table, unless it has been checked before.
+// stringTable checks the string table in the section with the given number, unless it was checked
+// before. It returns the result of the check.
 func (k *checker) stringTable(index uint32) stringTable {
 	if k.use(int(index), afdo.SectionStringTable) {
 		k.strings[index] = stringTable{count: -1}

@@ -89,7 +89,7 @@ func (k *checker) use(index int, want afdo.SectionType) bool {
 	return before&usedAs(want) == 0
 }
 
-// fault yields an error.
+// fault yields err as a problem of the file, unless it is nil or the caller has stopped the check.
 func (k *checker) fault(err error) {
 	if k.stopped || err == nil {
 		return
@@ -140,8 +140,8 @@ func (k *checker) run() {
 	}
 }
 
-// extension runs the check of a section that the RFC does not define. Such a check needs a Reader
-// of the file.
+// extension calls check to check a section of an extension, which the RFC does not define. check
+// gets a Reader of the file.
 func (k *checker) extension(check func(*afdo.Reader) error) error {
 	r, err := afdo.OpenBytes(k.data)
 	if err != nil {
@@ -220,7 +220,8 @@ func (k *checker) overlong(f *fields, pos, least int, found *bool) {
 	}
 }
 
-// summary checks the summary section and returns its fields.
+// summary checks the summary section. It returns a decoder for its fields, with which they are
+// compared with the data later. It returns nil if the section cannot be decoded.
 func (k *checker) summary() *fields {
 	k.use(k.t.summary, afdo.SectionSummary)
 	f, ok := k.section(k.t.summary, afdo.SectionSummary)
@@ -239,7 +240,8 @@ func (k *checker) summary() *fields {
 	return &start
 }
 
-// unused reports sections of the RFC's types to which there are no references, or several.
+// unused reports sections to which nothing refers, and sections to which there are several
+// references. It looks only at the types of sections that the RFC defines.
 func (k *checker) unused() {
 	for i, uses := range k.uses {
 		if uses&(usedOnce|usedAgain) == usedOnce || k.stopped {

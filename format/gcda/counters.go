@@ -44,7 +44,7 @@ type Counter struct {
 // Len returns the number of counters.
 func (c *Counter) Len() int { return len(c.Values) + int(c.Zeros) }
 
-// A Kind is the number of a kind of counters in GCC.
+// A Kind is the number by which GCC identifies a kind of counters, such as those of arcs.
 type Kind uint32
 
 // Kinds of counters since GCC 10. Other kinds, which have no name here, count how often certain

@@ -98,7 +98,7 @@ type negativeError string
 
 func (e negativeError) Error() string { return string(e) }
 
-// negative returns an error if a count is negative.
+// negative returns an error if the count of an arc is negative, and otherwise nil.
 func (c *Counts) negative() error {
 	n := 0
 	for _, count := range c.Arcs {

@@ -56,7 +56,7 @@ func (c *Counters) addSummaries(other *Counters, times uint64) {
 	}
 }
 
-// A merger adds the counters of functions in files of one GCC version.
+// A merger adds up the counters of functions from several .gcda files of one GCC version.
 type merger struct {
 	version Version
 	times   uint64
@@ -224,7 +224,8 @@ func abs(v int64) int64 {
 	return v
 }
 
-// add returns a + b, limited to the range of a counter.
+// add returns a + b. If the sum is out of the range of a counter, it returns the largest or the
+// smallest counter.
 func add(a, b int64) int64 {
 	sum := a + b
 	switch {
@@ -236,7 +237,8 @@ func add(a, b int64) int64 {
 	return sum
 }
 
-// scale returns v * times, limited to the range of a counter.
+// scale returns v * times. If the product is out of the range of a counter, it returns the largest
+// or the smallest counter.
 func scale(v int64, times uint64) int64 {
 	limit := uint64(math.MaxInt64)
 	switch {

@@ -35,8 +35,8 @@ func (v Version) String() string {
 	return string([]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
 
-// check returns an error if this package does not know the format of v. kind is the magic number of
-// the file.
+// check returns an error if this package cannot read files of version v. kind is the magic number
+// of the file, for the error.
 func (v Version) check(kind string) error {
 	major := v.Major()
 	if major >= oldest && major <= newest {
@@ -50,8 +50,8 @@ func (v Version) check(kind string) error {
 // 12. Since then, the header also has a checksum.
 func (v Version) inBytes() bool { return v.Major() >= 12 }
 
-// hasDir reports whether notes have the directory of the compile, and the column of the end of a
-// function.
+// hasDir reports whether the header of a .gcno file has the directory of the compile. Files that
+// have it also have the column at which a function ends.
 func (v Version) hasDir() bool { return v.Major() >= 9 }
 
 // hasHistogram reports whether a summary contains a histogram, as in GCC 8.

@@ -77,7 +77,7 @@ func (d *decoder) header(magic uint32) (h Header) {
 	return h
 }
 
-// A record is the header of a record in the file.
+// A record is the header of a record in a file: its tag and its length.
 type record struct {
 	pos    int // offset of the tag
 	tag    uint32
@@ -136,7 +136,8 @@ func (d *decoder) str(what string) string {
 	return d.intern(text[:end])
 }
 
-// padding returns the largest number of NULs with which this version pads a string.
+// padding returns the largest number of NULs at the end of a string, in files of the decoder's
+// version.
 func (d *decoder) padding() int {
 	if d.version.inBytes() {
 		return 1
@@ -191,8 +192,8 @@ func (e *encoder) word(words ...uint32) {
 
 func (e *encoder) id(id *ID) { e.word(id.Ident, id.LineChecksum, id.CFGChecksum) }
 
-// length returns the length field for n bytes: a number of bytes or words, depending on the
-// version.
+// length returns the length field of a record with n bytes. Before GCC 12, it is the number of
+// words.
 func (e *encoder) length(n int) uint32 {
 	if !e.version.inBytes() {
 		n /= wordSize
@@ -214,7 +215,7 @@ func (e *encoder) begin(tag uint32) {
 	e.open = len(e.data)
 }
 
-// endRecord writes the length of the current record into its header.
+// endRecord ends the current record: it writes the length of the record into the record's header.
 func (e *encoder) endRecord() {
 	if e.open > 0 {
 		length := e.order.AppendUint32(nil, e.length(len(e.data)-e.open))

@@ -178,8 +178,9 @@ func (e *encoder) functions() {
 	e.put(length+wordSize, e.fit(n, "the functions"))
 }
 
-// function appends the function that is the sum of all given symbols, which have the same name. It
-// returns false if none of them has a function.
+// function appends one function to the file. symbols have the same name, so the file has one
+// function for all of them, which is their sum. function returns false if none of them has a
+// function.
 func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool {
 	body.Reset()
 	var head, timestamp uint64
@@ -215,8 +216,8 @@ func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool
 	return true
 }
 
-// addRecords adds a symbol's records with name indexes instead of symbols. This sorts callees by
-// name and merges those with the same name.
+// addRecords adds the records of a symbol to body. In place of symbols, the records get the indexes
+// of names. So callees are sorted by name, and those with the same name are merged.
 func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []profile.Record) {
 	body.AddRecords(records, func(r *profile.Record) bool {
 		e.check(s, r)
@@ -234,15 +235,16 @@ func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []
 	})
 }
 
-// check rejects discriminators that do not fit (format note 17).
+// check records an error if the discriminator of a record is too large for the format (format note
+// 17). s is the symbol of the function, for the error.
 func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
 	if r.Discriminator > maxHalf {
 		e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
 	}
 }
 
-// body appends the body of a function with all bodies inlined into it. Callees in records are name
-// indexes.
+// body appends the body of a function, with all bodies inlined in it. records have the indexes of
+// names in place of callees.
 func (e *encoder) body(records []profile.Record) {
 	e.positions(records)
 	e.outer.Clear()

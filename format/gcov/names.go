@@ -19,7 +19,7 @@ const minStringSize = wordSize + 1
 // unreferenced marks the symbol of the empty name as long as nothing refers to it.
 const unreferenced = ^profile.SymbolRef(0)
 
-// names decodes the source files and the names.
+// names decodes the section with the paths of source files and the names of symbols.
 func (d *decoder) names() {
 	d.tag(tagNames, "the names")
 	d.Uint32("the length of the names")
@@ -78,7 +78,8 @@ func (d *decoder) skipNames(n int) {
 	}
 }
 
-// file reads the file index of a name.
+// file reads the number of the source file of a name, and returns the unit of that file. files has
+// the units of all source files. In version 2 the file of a name is unknown.
 func (d *decoder) file(files []profile.UnitRef) profile.UnitRef {
 	if d.version < version3 {
 		return profile.UnknownUnit
@@ -95,7 +96,7 @@ func (d *decoder) file(files []profile.UnitRef) profile.UnitRef {
 	return files[i]
 }
 
-// symbol returns the symbol for a name index, which must be in range.
+// symbol returns the symbol of the name with the given index. The index must be in range.
 func (d *decoder) symbol(name uint32) profile.SymbolRef {
 	if d.refs[name] == unreferenced {
 		d.refs[name] = d.p.AddSymbol(profile.UnknownUnit, "")
@@ -103,8 +104,9 @@ func (d *decoder) symbol(name uint32) profile.SymbolRef {
 	return d.refs[name]
 }
 
-// explainPadding adds a hint to an error if the names can be read as strings padded to words with
-// lengths in words. Some builds of google/autofdo write version 2 in this encoding of version 1.
+// explainPadding adds a hint to the error of decoding names. Some builds of google/autofdo write
+// version 2 with the strings of version 1, which are padded to words and have a length in words.
+// The hint says so if the names can be read in that form.
 func (d *decoder) explainPadding(data []byte, start, n int) {
 	p := decode.Buffer{Data: data, Pos: start, Big: d.Big}
 	for range n {
@@ -119,7 +121,8 @@ func (d *decoder) explainPadding(data []byte, start, n int) {
 	}
 }
 
-// names assigns name indexes, and appends the source files and the names to the file.
+// names numbers the names, and appends the section with the paths of source files and the names to
+// the file.
 func (e *encoder) names() {
 	e.word(tagNames)
 	length := len(e.data)
@@ -162,7 +165,7 @@ func (e *encoder) name(name string, file uint32) int {
 	return 1 + (len(name)+wordSize)/wordSize
 }
 
-// files appends the source files by path. It returns their numbers by unit.
+// files appends the paths of source files, sorted. It returns the number of each path, by unit.
 func (e *encoder) files() []uint32 {
 	byPath := make([]profile.UnitRef, e.p.NumUnits()-1)
 	for i := range byPath {

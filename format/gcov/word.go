@@ -30,7 +30,7 @@ type decoder struct {
 	open stack.Stack[openBody]
 }
 
-// newDecoder returns a decoder of what follows the header of a file.
+// newDecoder returns a decoder of a file, positioned after its header. h is the decoded header.
 func newDecoder(data []byte, h Header) *decoder {
 	b := decode.Buffer{Data: data, Pos: headerSize, Big: h.ByteOrder == binary.BigEndian}
 	return &decoder{Buffer: b, version: h.Version, p: profile.New()}
@@ -74,7 +74,8 @@ func (d *decoder) words(size int, what string) int {
 	return d.Count(pos, uint64(d.Uint32(what)), size, what)
 }
 
-// str reads a string and returns its range without the NUL.
+// str reads a string. It returns where the string begins and ends in the data, without the NUL.
+// what names it in errors.
 func (d *decoder) str(what string) (start, end int) {
 	pos := d.Pos
 	n := d.Uint32(what)
@@ -93,7 +94,8 @@ func (d *decoder) str(what string) (start, end int) {
 	return start, d.Pos - 1
 }
 
-// tag reads a tag and checks its value.
+// tag reads a tag, and records an error if it is not the given one. what names the section in the
+// error.
 func (d *decoder) tag(tag uint32, what string) {
 	pos := d.Pos
 	if found := d.Uint32("the tag of " + what); d.Err == nil && found != tag {
@@ -145,7 +147,7 @@ func (e *encoder) word(v uint32) {
 	e.data = binary.LittleEndian.AppendUint32(e.data, v)
 }
 
-// put overwrites the word at pos.
+// put replaces the word at position pos of the file.
 func (e *encoder) put(pos int, v uint32) {
 	if e.big {
 		v = bits.ReverseBytes32(v)
@@ -158,7 +160,8 @@ func (e *encoder) counter(v uint64) {
 	e.word(uint32(v >> 32))
 }
 
-// fit returns n as a word. It records an error if n is too large.
+// fit returns n as a 32-bit word. If n is too large, it records an error, in which what names the
+// value.
 func (e *encoder) fit(n int, what string) uint32 {
 	if uint64(n) > math.MaxUint32 {
 		e.refuse("%d, too large a number for %s", n, what)

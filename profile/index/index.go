@@ -40,7 +40,7 @@ func Read(r *afdo.Reader) (*Index, error) {
 	return &Index{r, x}, nil
 }
 
-// wrap adds the position in the file to an error about the index.
+// wrap returns err, an error about the index, with the position in the file added.
 func (x *Index) wrap(err error) error { return x.x.Fault(err) }
 
 // An Info describes an index.

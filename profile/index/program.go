@@ -13,7 +13,8 @@ import (
 	"github.com/go-afdo/afdo/internal/v4/indexfmt"
 )
 
-// A Scheme extracts unqualified names from names, usually the last component of the demangled name.
+// A Scheme is a rule by which the unqualified name of a symbol is derived from its full name. This
+// is usually the last component of the demangled name, for example "parse" for a::parse(int).
 type Scheme struct {
 	// Name identifies the scheme. It must change whenever the results of Unqualified change,
 	// because an index made with one scheme cannot be used with another. It has at most 255 bytes.

@@ -131,7 +131,7 @@ func (f *scanned) newTable(keyOf func(name string) (key string, ok bool)) (*symt
 	return t, nil
 }
 
-// eachSymbol calls visit for each symbol of a file, in the order of units.
+// eachSymbol calls visit for each symbol of a file, unit by unit in the order of the file.
 func eachSymbol(r *afdo.Reader, visit func(afdo.Symbol)) error {
 	for u, err := range r.Units() {
 		if err != nil {

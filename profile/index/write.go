@@ -22,7 +22,7 @@ var (
 	errNoOverview     = fmt.Errorf("index: overview: %w", afdo.ErrNotFound)
 )
 
-// Options configure the contents of an index.
+// Options say what an index contains, for [Write].
 type Options struct {
 	Producer string // program that writes the file, for example with its version
 	BuildID  []byte // build ID of the profiled program, as in its ELF note

@@ -16,8 +16,8 @@ import (
 	"github.com/go-afdo/afdo/internal/symname"
 )
 
-// A Correlation describes which counters of a program belong to which function. It is for raw
-// profiles without this description, of programs built with -profile-correlate. It may be used
+// A Correlation describes which counters of a program belong to which function. Raw profiles of
+// programs that were built with -profile-correlate do not have this description. It may be used
 // concurrently.
 type Correlation struct {
 	counters, end uint64 // address range of the counters section

@@ -79,7 +79,7 @@ var writtenSince = [...]struct {
 	{LoopEntries, versionVTables},
 }
 
-// in returns f without the flags that a file of the given version cannot have.
+// in returns the flags in f that a file of the given version can have.
 func (f Flags) in(version uint32) Flags {
 	for _, w := range writtenSince {
 		if version < w.version {

@@ -35,7 +35,7 @@ type fileCache struct {
 	names nameCache
 }
 
-// file adds the file at path, which may have any format, to the adder's profile.
+// file adds the profile in the file at path, in any format.
 func (a *adder) file(path string, cache *fileCache) error {
 	file, err := os.Open(path)
 	if err != nil {

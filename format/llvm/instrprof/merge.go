@@ -176,7 +176,7 @@ type surveyed struct {
 	err   error
 }
 
-// survey reads the file to its end, without adding it to a profile.
+// survey reads the file to its end, to find errors before the merge. It adds nothing to a profile.
 func (in *Input) survey(cache *fileCache, c *Correlation) surveyed {
 	p := Profile{correlation: c}
 	err := in.addTo(&adder{p: &p, weight: 1, dry: true}, cache)

@@ -73,7 +73,7 @@ func (p *Profile) Records() iter.Seq[Record] {
 	}
 }
 
-// all iterates over the functions in no particular order.
+// all yields the functions of the profile in no particular order.
 func (p *Profile) all() iter.Seq[*profileFunction] {
 	return func(yield func(*profileFunction) bool) {
 		for s := range p.shards {
@@ -86,7 +86,7 @@ func (p *Profile) all() iter.Seq[*profileFunction] {
 	}
 }
 
-// sorted returns the functions by name and hash.
+// sorted returns the functions of the profile, sorted by name and then by hash.
 func (p *Profile) sorted() []*profileFunction {
 	order := make([]*profileFunction, 0, p.NumRecords())
 	for f := range p.all() {

@@ -59,7 +59,7 @@ func (r *RawReader) Dumps() iter.Seq2[*Dump, error] {
 	}
 }
 
-// dump reads the header of the dump at pos.
+// dump reads the header of the dump at position pos of the file.
 func (r *RawReader) dump(pos int) (*Dump, error) {
 	f := fields{Buffer: decode.Buffer{Data: r.data, Pos: pos, Part: sectionHeader}}
 	if first := r.first; first != nil {

@@ -93,7 +93,7 @@ func (d *Dump) take(room *int64, r *rawRecord, i int) error {
 	return d.fault(i, 0, fault.ErrLimit, "the functions up to number %d share counters and bitmaps that take %d times what the file has", i, memoryPerByte)
 }
 
-// fault returns an error about data record i, at the given offset in the record.
+// fault returns an error about data record i. at is the offset in the record.
 func (d *Dump) fault(i, at int, class error, format string, args ...any) error {
 	return faultAt(sectionData, d.data.base+int64(i*d.layout.size+at), class, format, args...)
 }

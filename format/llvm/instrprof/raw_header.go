@@ -56,7 +56,8 @@ type rawField struct {
 	since, until uint32
 }
 
-// rawFields lists the words after magic and version, in order.
+// rawFields returns the words of the header that follow the magic number and the version, in their
+// order.
 func (h *RawHeader) rawFields() []rawField {
 	return []rawField{
 		{at: &h.binaryIDsSize, since: rawVersionBinaryIDs + 1},
@@ -134,7 +135,8 @@ func (h *RawHeader) counterWidth() uint64 {
 // uniformWidth is the size of a uniform counter in bytes, independent of counterWidth.
 const uniformWidth = 8
 
-// correlated reports whether the program describes the functions, not the file, see [Correlation].
+// correlated reports whether the dump was made by a program built with -profile-correlate. Then the
+// program, and not the file, has the description of the functions, see [Correlation].
 func (h *RawHeader) correlated() bool {
 	return h.Flags&Correlated != 0 || h.NumFunctions == 0 && h.NumCounters > 0
 }

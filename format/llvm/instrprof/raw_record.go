@@ -67,7 +67,7 @@ func (h *RawHeader) layout() rawLayout {
 	return l
 }
 
-// read decodes a data record.
+// read decodes the data record at the start of p.
 func (l *rawLayout) read(p []byte) (r rawRecord) {
 	r.nameHash, r.hash = order(l.big).Uint64(p), order(l.big).Uint64(p[8:])
 	r.counters = l.address(p[l.counters:])

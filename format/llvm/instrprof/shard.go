@@ -77,7 +77,8 @@ func shardOf(nameHash uint64) int { return int(nameHash >> 61) }
 
 func (s *shard) at(i int32) *profileFunction { return &s.chunks[i/functionChunk][i%functionChunk] }
 
-// find returns the function with the given name and hash, or nil.
+// find returns the function with the given name and function hash, or nil. nameHash is the hash of
+// the name.
 func (s *shard) find(nameHash uint64, name []byte, hash uint64) *profileFunction {
 	i, ok := s.byName[nameHash]
 	if !ok {
@@ -99,7 +100,8 @@ func (f *profileFunction) is(name []byte, hash uint64) bool {
 	return f.hash == hash && f.name == string(name)
 }
 
-// insert adds a record to the shard, which has no function with its name and hash yet.
+// insert adds a record, with its counts multiplied by weight, as a new function of the shard. The
+// shard must not have a function of the same name and function hash.
 func (s *shard) insert(nameHash uint64, r Record, weight uint64) {
 	name := s.name(nameHash, r.name)
 	f := s.place(nameHash, r.hash)
@@ -155,7 +157,8 @@ func (s *shard) keep(wanted func(*profileFunction) bool) {
 	}
 }
 
-// name returns a copy of a function's name, which all functions with that name share.
+// name returns a copy of a function's name. All functions of the shard with that name share the
+// copy.
 func (s *shard) name(nameHash uint64, name []byte) string {
 	if i, ok := s.byName[nameHash]; ok && s.at(i).name == string(name) {
 		return s.at(i).name
@@ -177,7 +180,8 @@ func (s *shard) alloc(n int) []byte {
 	return part
 }
 
-// addTo adds the counts of a record to f, the function of the same name and hash.
+// addTo adds the counts of the record r, multiplied by weight, to f. f is the function of the same
+// name and hash.
 func (s *shard) addTo(f *profileFunction, r Record, weight uint64) error {
 	counters, bitmap := f.counters(), f.bitmap()
 	if n := r.counters.Len(); n != counters.Len() {

@@ -60,7 +60,8 @@ func (r *Reader) BinaryIDs() ([]BinaryID, error) {
 	return ids, f.err()
 }
 
-// binaryIDs reads size bytes: for each ID its length, its bytes, and zeros to a multiple of 8.
+// binaryIDs reads a list of binary IDs that takes size bytes. Each ID has its length, its bytes,
+// and zeros to a multiple of 8.
 func (f *fields) binaryIDs(size uint64) []BinaryID {
 	start := f.Pos
 	sub := fields{Buffer: decode.Buffer{Data: f.Take(size, "the binary IDs"), Big: f.Big, Part: sectionBinaryIDs}, base: f.base + int64(start)}

@@ -243,7 +243,8 @@ func (t *textWriter) values(v Values) {
 	}
 }
 
-// value returns the text form of a value of the given kind: a size, or the name with the hash v.
+// value returns the text form of a profiled value. If the kind is that of sizes, this is the number
+// v. Otherwise it is the name with the hash v.
 func (t *textWriter) value(kind ValueKind, v uint64) string {
 	if kind == MemOPSize {
 		return strconv.FormatUint(v, 10)

@@ -8,8 +8,8 @@ const (
 	maxTraceLen = 10_000 // in functions
 )
 
-// add adds the traces of another profile. Of more than 100 traces, it keeps a random sample, which
-// is the same on each run.
+// add adds the traces of another profile. If there are more than 100 traces then, it keeps a random
+// sample of them. The sample is the same whenever the same profiles are merged.
 func (t *Traces) add(other Traces) {
 	traces := make([]Trace, 0, len(other.Traces))
 	for _, trace := range other.Traces {

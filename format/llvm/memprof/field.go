@@ -45,7 +45,7 @@ const (
 
 const numFields = int(AccessHistogram)
 
-// fieldInfo describes how a field is stored and merged.
+// A fieldInfo describes how a [Field] is stored, and how its values from two runs are merged.
 type fieldInfo struct {
 	name string // in YAML
 	size int    // in bytes

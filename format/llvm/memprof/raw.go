@@ -152,7 +152,8 @@ type segmentKey struct {
 	buildID          string
 }
 
-// rawFields returns the fields of a block, in file order.
+// rawFields returns the fields of a block in raw profiles of the given version, in the order of the
+// file.
 func rawFields(version uint64) Schema {
 	if version == rawVersion3 {
 		return FullSchema()[:MaxLifetimeAccessDensity]

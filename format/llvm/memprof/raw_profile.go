@@ -135,8 +135,8 @@ func (y *rawSymbols) locate(s Symbolizer) error {
 	return s.Locate(addresses, func(address uint64, calls []Location) error { return y.learn(address+base, calls) })
 }
 
-// within returns those addresses of all call stacks that lie in the given segments, sorted and
-// without duplicates.
+// within returns the addresses in call stacks of the raw profile that lie in the given segments.
+// They are sorted, without duplicates.
 func (r *Raw) within(segments []Segment) (found []uint64) {
 	var all []uint64
 	for _, stack := range r.stacks {

@@ -20,7 +20,7 @@ type Alloc struct {
 	Block Block
 }
 
-// A Call is a call on the way to an allocation.
+// A Call is a call in a function through which an allocation was reached.
 type Call struct {
 	Stack   StackID  // the call and the calls into which its function was inlined, leaf first
 	Callees []uint64 // GUIDs of the known callees (version 4)
@@ -90,7 +90,8 @@ func (d *decoder) call(version uint64) Call {
 	return c
 }
 
-// record appends rec. Its stack IDs must already be those of the section.
+// record appends the record of a function. The stack IDs in it must be those of the section, not
+// those of the profile in memory.
 func (e *encoder) record(rec *Record, version uint64, schema Schema) error {
 	e.u64(uint64(len(rec.Allocs)))
 	for i := range rec.Allocs {

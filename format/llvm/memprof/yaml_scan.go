@@ -126,8 +126,8 @@ func (s *scanner) indicator(c byte) bool {
 	return len(rest) > 0 && rest[0] == c && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
 }
 
-// mapping reads a map that is indented more than parent. For each key it calls each, which reads
-// the value.
+// mapping reads a map that is indented more than parent. For each key, it calls each with the key
+// and its indentation. each reads the value.
 func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	switch {
 	case !s.next():
@@ -143,8 +143,8 @@ func (s *scanner) mapping(parent int, each func(key string, indent int)) {
 	}
 }
 
-// inBlock reports whether the key or list element that next has found is indented by indent, so
-// that it belongs to the map or list being read. Deeper indentation is an error.
+// inBlock reports whether the key or list element at the current position belongs to the map or
+// list that is being read, whose indentation is indent. A deeper indentation is an error.
 func (s *scanner) inBlock(indent int) bool {
 	switch {
 	case !s.first:
@@ -189,8 +189,8 @@ func (s *scanner) sequence(parent int, each func(indent int)) {
 	}
 }
 
-// flowList reads a list in braces or brackets, up to the character end. It calls each to read every
-// element.
+// flowList reads a list in braces or brackets, which ends with the character end. For every
+// element, it calls each, which reads the element.
 func (s *scanner) flowList(end byte, each func()) {
 	s.col++
 	s.first = false
@@ -245,7 +245,8 @@ func (s *scanner) scalar() string {
 	return string(rest)
 }
 
-// plainLength returns the length of the unquoted scalar at the start of rest.
+// plainLength returns the length of the scalar without quotes at the start of rest. flow says
+// whether it is inside of braces or brackets, where a comma ends it.
 func plainLength(rest []byte, flow bool) int {
 	for i, c := range rest {
 		switch {

@@ -136,8 +136,8 @@ func (a *arranger) target(place uint32) bool {
 	return a.records[a.places[place].record].Kind == KindTarget
 }
 
-// sortTargets sorts the call targets at the end of records, all of one location, by descending
-// count and then by name.
+// sortTargets sorts the call targets at the end of records, which all belong to one location. Those
+// with more calls come first, and equal calls are ordered by name.
 func sortTargets(records []Record, compare func(s, t NameRef) int) {
 	first := len(records)
 	for first > 0 && records[first-1].Kind == KindTarget {

@@ -16,7 +16,7 @@ type bodyReader struct {
 	tangled bool       // some records are not in canonical order
 }
 
-// An openBody is a function or inlined body whose records are being read.
+// An openBody is a function or inlined function of which a [bodyReader] has not read all records.
 type openBody struct {
 	head int // index of its KindInlined record; -1 for the function itself
 	left int // number of inlined bodies still to be read
@@ -136,7 +136,8 @@ func (b *bodyReader) add(body *openBody, r Record) {
 	b.records = append(b.records, r)
 }
 
-// A bodyWriter encodes functions in the form that bodyReader decodes.
+// A bodyWriter encodes functions for a section of a binary sample profile. [bodyReader] decodes
+// them.
 type bodyWriter struct {
 	data    []byte
 	rank    []uint32 // for each name of the profile, its index in the names section
@@ -146,8 +147,7 @@ type bodyWriter struct {
 
 func (w *bodyWriter) put(x uint64) { w.data = binary.AppendUvarint(w.data, x) }
 
-// function appends a function, for [bodyReader.function] to read. ref is the index of its name or
-// context in the file.
+// function appends an encoded function. ref is the index of its name or context in the file.
 func (w *bodyWriter) function(f *Function, ref uint32) {
 	w.put(f.HeadCount)
 	w.put(uint64(ref))

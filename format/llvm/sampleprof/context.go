@@ -32,7 +32,7 @@ func (c *contexts) len() int {
 
 func (c *contexts) at(i uint32) []Frame { return c.frames[c.starts[i]:c.starts[i+1]:c.starts[i+1]] }
 
-// find returns the index of a context in the section, and whether the section contains the context.
+// find returns the index of a context in the contexts section, and whether the section contains it.
 func (c *contexts) find(frames []Frame) (uint32, bool) {
 	for i := range uint32(c.len()) {
 		if slices.Equal(c.at(i), frames) {
@@ -98,7 +98,8 @@ func putContexts(b []byte, list [][]Frame, rank []uint32) []byte {
 	return b
 }
 
-// compareContexts orders contexts frame by frame: by name, line and discriminator.
+// compareContexts compares two contexts frame by frame. Frames are compared by name, line and
+// discriminator.
 func compareContexts(a, b []Frame, compare func(s, t NameRef) int) int {
 	for i := range min(len(a), len(b)) {
 		f, g := &a[i], &b[i]
@@ -146,7 +147,8 @@ func appendLocation(b []byte, line uint16, discriminator uint32) []byte {
 	return b
 }
 
-// unbracketed returns the text of a context without the brackets around it, if it has any.
+// unbracketed returns the text of a context without the brackets around it. Text without brackets
+// is returned unchanged.
 func unbracketed(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 }

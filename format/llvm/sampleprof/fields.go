@@ -64,7 +64,8 @@ func (f *fields) skipString() {
 	f.Pos += n + 1
 }
 
-// end returns an error if bytes are left after the last field.
+// end returns an error if bytes are left in the section after its last field, or the error of
+// decoding.
 func (f *fields) end() error {
 	if f.Rest() > 0 {
 		f.Fail(f.Pos, fault.ErrUnused, "%d bytes after the end of the data", f.Rest())

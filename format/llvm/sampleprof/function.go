@@ -10,8 +10,8 @@ type Function struct {
 	Records   []Record
 }
 
-// find returns the Count of the first record of the given kind, or 0 if there is none. It ignores
-// the records of inlined bodies.
+// find returns the Count of the first record of the given kind in a function, or 0 if there is
+// none. It does not look into inlined bodies.
 func find(records []Record, kind Kind) uint64 {
 	for i := 0; i < len(records); i += records[i].span() {
 		if records[i].Kind == kind {

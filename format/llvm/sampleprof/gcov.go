@@ -78,8 +78,8 @@ func (c *toGCOV) function(f *Function) {
 	c.q.AddFunction(c.symbol(outermost), profile.Function{HeadCount: head, Records: c.body.Records()})
 }
 
-// countTotals adds to the losses the functions and inlined bodies whose stored total differs from
-// the sum of their counts.
+// countTotals compares the stored total of a function, and of each function inlined in it, with the
+// sum of its counts. It adds those that differ to the losses.
 func (c *toGCOV) countTotals(f *Function) {
 	c.sums = append(c.sums[:0], 0)
 	sum := uint64(0)

@@ -160,7 +160,7 @@ func (r *Reader) functionReader(f fields) *functionReader {
 	}
 }
 
-// next reads one function and adds its metadata. The function is valid until the next call.
+// next reads the next function, and adds its metadata. The function is valid until the next call.
 func (d *functionReader) next() (*Function, error) {
 	d.function = d.body.function()
 	f := &d.function

@@ -56,15 +56,16 @@ type metadataWriter struct {
 	nested     bool // metadata of inlined functions follows; false in a context-sensitive profile
 }
 
-// function appends the metadata of a function, for [metadataReader.function] to read. ref is the
-// index of its name or context in the file.
+// function appends the encoded metadata of a function: its checksum and attributes, and those of
+// functions inlined in it. ref is the index of its name or context in the file.
 func (w *metadataWriter) function(f *Function, ref uint32) {
 	w.put(uint64(ref))
 	w.bodies(f, w.begin)
 }
 
 // begin appends the checksum and the attributes of a function or inlined function, whose records
-// are records[i:end]. It returns the index of the first function inlined into it.
+// are records[i:end]. It returns the index of the record of the first function that is inlined in
+// it.
 func (w *metadataWriter) begin(_ uint64, records []Record, i, end int) int {
 	body := records[i:end]
 	if w.probes {

@@ -32,7 +32,8 @@ func (n Name) String() string {
 	return n.Text
 }
 
-// compare orders names as LLVM does: MD5s by value, then names by bytes.
+// compare compares two names in LLVM's order: MD5s come first, by value, and then names, by their
+// bytes.
 func (n Name) compare(m Name) int {
 	switch {
 	case n.Hashed && m.Hashed:

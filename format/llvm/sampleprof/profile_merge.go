@@ -132,7 +132,7 @@ func (t *translation) function(f *Function, weight profile.Ratio) *Function {
 	return &g
 }
 
-// scale multiplies the counts of a function by weight.
+// scale multiplies all counts of a function by weight, in place.
 func scale(f *Function, weight profile.Ratio) {
 	if weight.Num == weight.Den {
 		return

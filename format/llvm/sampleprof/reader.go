@@ -232,7 +232,7 @@ func Detect(head []byte) Format {
 	return 0
 }
 
-// putHeader appends magic and version.
+// putHeader appends the magic number of the format f and the version to b.
 func putHeader(b []byte, f Format) []byte {
 	magic := uint64(magicExtBinary)
 	if f == Binary {
@@ -271,8 +271,8 @@ func (r *Reader) findSections(start int) error {
 	return f.err()
 }
 
-// readKind sets r.kind to the properties that the flags of the sections declare. It rejects a
-// section table from which no profile can be read.
+// readKind finds out which properties the profile has, such as probes, from the flags of the
+// sections. It returns an error for a section table from which no profile can be read.
 func (r *Reader) readKind() error {
 	seen := map[SectionType]bool{}
 	for i := range r.sections {

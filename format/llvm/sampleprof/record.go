@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Kind is the kind of a [Record].
+// A Kind is the kind of a [Record], such as a count, a call target or an inlined body.
 type Kind uint8
 
 // The kinds of records. Within a body, records of KindInlined and later kinds come after all
@@ -88,7 +88,8 @@ func compareTargets(r, s *Record, compare func(s, t NameRef) int) int {
 	return cmp.Or(cmp.Compare(s.Count, r.Count), compare(r.Name, s.Name))
 }
 
-// canonical reports whether s may follow r in the order described at [Record].
+// canonical reports whether two records of a function may follow each other, first r and then s, in
+// the order described at [Record].
 func canonical(r, s *Record, compare func(s, t NameRef) int) bool {
 	if r.Kind == KindTarget && s.Kind == KindTarget && r.where() == s.where() {
 		return compareTargets(r, s, compare) < 0

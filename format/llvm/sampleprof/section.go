@@ -228,8 +228,8 @@ func (f *fields) refuseType(entry int, t SectionType) {
 	f.Fail(entry*tableEntrySize, fault.ErrSection, "a section of functions of an unsupported type, %s", t)
 }
 
-// checkOverlaps rejects sections that share bytes, because overlapping sections could make a small
-// file expand to a large profile.
+// checkOverlaps returns an error if sections of the file share bytes, because overlapping sections
+// could make a small file expand to a large profile.
 func (f *fields) checkOverlaps(sections []Section) error {
 	order := make([]*Section, 0, len(sections))
 	for i := range sections {
@@ -322,8 +322,8 @@ func inflate(stream []byte, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// deflate compresses a section and puts its uncompressed and compressed size in front, as
-// Reader.inflate expects. An empty section stays empty.
+// deflate compresses the contents of a section. It puts the uncompressed and the compressed size in
+// front, as [Reader.inflate] expects them. An empty section stays empty.
 func deflate(raw []byte) []byte {
 	if len(raw) == 0 {
 		return nil

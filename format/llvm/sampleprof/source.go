@@ -112,7 +112,7 @@ func (p *Profile) Contexts(name string) iter.Seq2[*Function, error] {
 	}
 }
 
-// missing returns the error for a function that does not exist.
+// missing returns the error for a function that the profile does not have.
 func missing(name string) error {
 	return fmt.Errorf("sampleprof: function %q: %w", name, fault.ErrNotFound)
 }

@@ -181,8 +181,8 @@ func (f *fileWriter) ref(fn *Function) uint32 {
 	return f.rank[fn.Name]
 }
 
-// bodies encodes the records of functions. It returns the bytes, and the offset of each function in
-// them.
+// bodies encodes the records of functions. It returns the bytes, and the offset in them at which
+// each function begins.
 func (f *fileWriter) bodies(functions []*Function) ([]byte, []functionAt) {
 	w := bodyWriter{rank: f.rank, vtables: f.kind.vtables}
 	table := make([]functionAt, len(functions))

@@ -361,7 +361,8 @@ func InCode(ctx context.Context, file *symbolize.File, names map[string]bool, ea
 	return nil
 }
 
-// A Row is a line of a source file as it is printed: its number, its text and its counts.
+// A Row is a line of a source file as [Printer.Source] prints it: its number, its text and its
+// counts.
 type Row struct {
 	Number    int // line number, from 1
 	Text      string

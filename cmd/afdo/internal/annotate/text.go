@@ -171,17 +171,17 @@ func (p *Printer) printf(format string, args ...any) {
 	}
 }
 
-// The JSON of a [Listing]. A name that is not UTF-8, which JSON cannot store, has a second member
-// in base64.
+// These types are the form in which a [Listing] is printed as JSON. JSON cannot store a name that is
+// not UTF-8. An object with such a name has a second member, which has the name in base64.
 type (
-	// JSON is the JSON of a [Listing].
+	// JSON is the form in which a [Listing] is printed as JSON.
 	JSON struct {
 		Unit       string         `json:"unit"`
 		UnitBase64 string         `json:"unit_base64,omitempty"`
 		Source     string         `json:"source,omitempty"` // path of the source file, if declarations are known
 		Functions  []FunctionJSON `json:"functions"`
 	}
-	// FunctionJSON is the JSON of a [Function].
+	// FunctionJSON is the form in which a [Function] is printed as JSON.
 	FunctionJSON struct {
 		Name       string     `json:"name"`
 		NameBase64 string     `json:"name_base64,omitempty"`
@@ -190,7 +190,7 @@ type (
 		Samples    uint64     `json:"samples"`
 		Lines      []LineJSON `json:"lines"`
 	}
-	// LineJSON is the JSON of a [Line].
+	// LineJSON is the form in which a [Line] is printed as JSON.
 	LineJSON struct {
 		Offset  int          `json:"offset"`
 		Line    int          `json:"line,omitempty"` // line number in the source
@@ -198,7 +198,7 @@ type (
 		Calls   []CalleeJSON `json:"calls,omitempty"`
 		Inlined []CalleeJSON `json:"inlined,omitempty"`
 	}
-	// CalleeJSON is the JSON of a [Callee].
+	// CalleeJSON is the form in which a [Callee] is printed as JSON.
 	CalleeJSON struct {
 		Name       string `json:"name"`
 		NameBase64 string `json:"name_base64,omitempty"`

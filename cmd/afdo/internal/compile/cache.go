@@ -76,8 +76,8 @@ func runCache(e *verb.Env, c *caching) error {
 	return output.Facts(e.Out, c.asJSON, facts, facts.print)
 }
 
-// cacheFacts are the contents of the cache and the statistics of exec, in the form of the JSON of
-// the verb cache.
+// cacheFacts is the JSON report of "afdo cache": how much the cache of "afdo exec" contains, and
+// statistics of the commands that "afdo exec" has run.
 type cacheFacts struct {
 	Dir      string         `json:"dir"`
 	Files    int            `json:"files"`

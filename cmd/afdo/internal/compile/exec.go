@@ -91,7 +91,7 @@ A GCOV profile may be of any version. One without an index is copied once, with 
 index, into the cache, which also keeps facts about compilers and headers: see
 "afdo help cache".`
 
-// execOptions are the flags of exec.
+// execOptions contains the flags of the verb exec.
 type execOptions struct {
 	profile  string
 	bits     int // --quantize

@@ -21,7 +21,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// ExplainFacts is the JSON report of "afdo explain".
+// ExplainFacts is the JSON report of "afdo explain": which counts of a profile some compiles have
+// found, and why they have not found the others.
 type ExplainFacts struct {
 	Profile    string                    `json:"profile"`
 	Counts     uint64                    `json:"counts"`
@@ -80,8 +81,8 @@ func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	return f
 }
 
-// write prints the report as text. It lists at most most of the units and of the functions for
-// which compiles find the fewest counts.
+// write prints the report as text. It lists the units and the functions for which compiles find the
+// fewest counts. most limits the number of each; 0 means no limit.
 func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s of %s found", human.Percent(f.FoundShare), human.Counted(f.Counts, "count"))
@@ -127,9 +128,9 @@ func (f *ExplainFacts) changed() uint64 {
 	return sum
 }
 
-// unitsText returns a table of the units that lose the most counts, as text, with at most most
-// rows. It returns "" if there is only one unit. A count is lost if the compile of the unit does
-// not find it.
+// unitsText returns a table of the units that lose the most counts, as text. A count is lost if the
+// compile of the unit does not find it. most limits the number of rows; 0 means no limit. The
+// result is "" if there is only one unit.
 func (f *ExplainFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 {
 		return ""
@@ -144,8 +145,9 @@ func (f *ExplainFacts) unitsText(most table.Count) string {
 	return "\nUnits\n" + units.Text(2)
 }
 
-// functionsText returns a table of the functions that lose the most counts, as text, with at most
-// most rows. Each row has the reason. Advice on the reasons follows the table.
+// functionsText returns a table of the functions that lose the most counts, as text. Each row has
+// the reason. Advice on the reasons follows the table. most limits the number of rows; 0 means no
+// limit.
 func (f *ExplainFacts) functionsText(most table.Count) string {
 	functions := table.Table{Columns: "rrlll"}
 	functions.Row("Found", "Counts", "Reason", "Function", "Declared at")
@@ -177,7 +179,8 @@ func (f *ExplainFacts) functionsText(most table.Count) string {
 	return text
 }
 
-// ExplainLayoutFacts is what "afdo explain --layout --json" prints.
+// ExplainLayoutFacts is the JSON report of "afdo explain --layout": for which functions in a list
+// of "afdo layout" the compiler has used the list.
 type ExplainLayoutFacts struct {
 	Layout       string                 `json:"layout"`
 	Listed       int                    `json:"functions_listed"`
@@ -305,8 +308,8 @@ func (f *ExplainLayoutFacts) worst() (worst laidout.Reason) {
 	return worst
 }
 
-// write prints the report as text. It lists at most most of the units, and at most most of the
-// functions to which the compiler did not apply the layout.
+// write prints the report as text. It lists the units, and the functions to which the compiler did
+// not apply the layout. most limits the number of each; 0 means no limit.
 func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	text := fmt.Sprintf("%s of %s laid out", human.Number(f.LaidOut), human.Counted(f.Listed, "function"))
 	if f.Elsewhere > 0 {
@@ -322,9 +325,9 @@ func (f *ExplainLayoutFacts) write(w io.Writer, most table.Count) error {
 	return err
 }
 
-// unitsText returns a table of the units, as text, with at most most rows. The units with the most
-// functions to which the compiler did not apply the layout come first. It returns "" if there is
-// only one unit and it is compiled with the layout.
+// unitsText returns a table of the units, as text. The units with the most functions to which the
+// compiler did not apply the layout come first. most limits the number of rows; 0 means no limit.
+// The result is "" if there is only one unit and it is compiled with the layout.
 func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 	if len(f.Units) < 2 && !slices.ContainsFunc(f.Units, func(u laidout.Unit) bool { return u.Why != "" }) {
 		return ""
@@ -340,7 +343,8 @@ func (f *ExplainLayoutFacts) unitsText(most table.Count) string {
 }
 
 // functionsText returns a table of the functions to which the compiler did not apply the layout, as
-// text, with at most most rows. Each row has the reason. Advice on the reasons follows the table.
+// text. Each row has the reason. Advice on the reasons follows the table. most limits the number of
+// rows; 0 means no limit.
 func (f *ExplainLayoutFacts) functionsText(most table.Count) (text string) {
 	functions := table.Table{Columns: "lll"}
 	functions.Row("Reason", "Function", "Unit")

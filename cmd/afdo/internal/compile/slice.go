@@ -104,7 +104,8 @@ func NewSlice(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runSlice writes one slice or, with --all, the slices of all compiles of a build.
+// runSlice writes the part of a profile that a compile uses, called a slice. With --all, it writes
+// the slices for all compiles of a build.
 func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output) error {
 	if out.Out.Format.Name == countersFormat {
 		return sliceArcs(e, path, all)

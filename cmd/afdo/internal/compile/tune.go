@@ -184,7 +184,7 @@ func (t *tuning) check() error {
 	return nil
 }
 
-// runTune runs tune and prints the result.
+// runTune runs "afdo tune" with the given flags, and prints the result.
 func runTune(ctx context.Context, e *verb.Env, t *tuning) error {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -391,7 +391,8 @@ func (l launcher) variables(r *tune.Result, line string) string {
 	})
 }
 
-// cmake returns the options of CMake that set the launcher for each language.
+// cmake returns options such as -DCMAKE_C_COMPILER_LAUNCHER="afdo;exec;...;--". With these, CMake
+// starts each compiler through "afdo exec".
 func (l launcher) cmake(r *tune.Result) string {
 	words := strings.ReplaceAll(strings.Join(l, ";"), "'", "")
 	return eachLanguage(r, func(b builtLanguage) string { return fmt.Sprintf(`-DCMAKE_%s_COMPILER_LAUNCHER="%s"`, b.cmake, words) })

@@ -209,7 +209,8 @@ func percent(change float64) string { return fmt.Sprintf("%+.1f%%", 100*change) 
 // 0.1%.
 const smallest = 0.0005
 
-// instructionsText describes a change of the number of instructions in words.
+// instructionsText describes in words how much the number of executed instructions has changed,
+// such as "3.1% fewer instructions".
 func instructionsText(change float64) string {
 	if math.Abs(change) < smallest {
 		return "the same number of instructions"

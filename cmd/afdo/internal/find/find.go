@@ -112,7 +112,7 @@ func ambiguous(several *afdo.AmbiguousError) error {
 	return fmt.Errorf("unit %q: %w, it may be%s", several.Path, afdo.ErrAmbiguous, list.String())
 }
 
-// base returns the last element of a path.
+// base returns the last element of the path of a unit.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // A sieve rejects most names of symbols that cannot match what the user typed, without demangling

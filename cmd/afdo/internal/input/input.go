@@ -77,7 +77,7 @@ func open(stdin io.Reader, path string, openURL func(url string) (*File, error))
 // on this machine, and not for a pipe.
 func (f *File) Lasts() bool { return f.lasts }
 
-// openStream opens a pipe or another file that can be read only once.
+// openStream opens the file at a path that can be read only once, such as a pipe.
 func openStream(path string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -92,7 +92,8 @@ func openStream(path string) (*File, error) {
 	return f, nil
 }
 
-// openWhole opens a file on a server and reads it as a whole.
+// openWhole opens a file on a server for a verb that reads all of it. It fetches the file as a
+// whole.
 func openWhole(url string) (*File, error) {
 	r, err := fetch.Open(fetch.Request{URL: url, Whole: true})
 	if err != nil {
@@ -105,7 +106,8 @@ func openWhole(url string) (*File, error) {
 	return f, err
 }
 
-// openParts opens a file on a server. It fetches parts of the file when they are read.
+// openParts opens a file on a server for a verb that reads parts of it. It fetches parts of the
+// file when they are read.
 func openParts(url string) (*File, error) {
 	r, err := fetch.Open(fetch.Request{URL: url})
 	if err != nil {
@@ -210,7 +212,7 @@ var opened atomic.Int64
 // process, see [debug.SetMemoryLimit].
 func LimitMemory() { limited.Store(os.Getenv("GOMEMLIMIT") == "") }
 
-// allowMemory raises the memory limit for another input of the given size.
+// allowMemory raises the memory limit of the process because a file of the given size was opened.
 func allowMemory(size int64) {
 	if all := opened.Add(size); limited.Load() {
 		debug.SetMemoryLimit(softFree + softPerByte*all)

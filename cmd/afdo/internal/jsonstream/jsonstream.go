@@ -78,7 +78,7 @@ func (j *Writer) flushIfFull() {
 	}
 }
 
-// newLine begins a line, indented by the number of open arrays.
+// newLine begins a line of the document, indented by one step for each open array.
 func (j *Writer) newLine() {
 	j.buf = append(j.buf, margin[:1+2*min(j.level, maxIndent)]...)
 }

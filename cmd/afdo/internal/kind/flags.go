@@ -13,8 +13,9 @@ func ProgramFlag(to *string) pflag.Value {
 	return cli.OnceFlag(to, "the flag is given twice, and one program is read: run the command for each program, and merge the results")
 }
 
-// A BinaryFlag is the flag --binary of a kind. Several kinds and the verb itself may define this
-// flag for a verb; they share its value.
+// A BinaryFlag is the flag --binary, with which the user names the program that belongs to a
+// profile. Several kinds of profile and a verb may each define this flag for the verb. All of them
+// get the same value.
 type BinaryFlag struct{ flag *pflag.Flag }
 
 // AddTo adds the flag to a verb, except to create, which has a --binary of its own.

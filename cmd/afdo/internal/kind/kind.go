@@ -90,7 +90,7 @@ type CanLoad interface {
 	Load(f *input.File) (*Loaded, error)
 }
 
-// Loaded is a profile that was loaded into memory, with facts about its file.
+// Loaded is a profile that was loaded into memory from a file, with facts about that file.
 type Loaded struct {
 	Profile *profile.Profile
 	Format  string       // name of the file's format
@@ -120,9 +120,9 @@ type Output struct {
 	Format Format
 }
 
-// CanConvert is a kind of profile, such as LLVM's instrumentation profiles, whose formats are
-// converted to each other by the kind's own package. The profiles of other kinds are converted
-// through package profile.
+// CanConvert is a Kind that converts its profiles between its own formats itself. LLVM's
+// instrumentation profiles are an example. The profiles of other kinds are converted through
+// package profile.
 type CanConvert interface {
 	Kind
 	// Convert converts a file to another format of the kind.

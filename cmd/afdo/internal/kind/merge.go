@@ -14,7 +14,7 @@ type CanMerge interface {
 	Merge(e *cli.Env, m *Merge) error
 }
 
-// A Merge describes a run of the verb merge to the kind that merges the files.
+// A Merge describes one run of the verb merge, for a kind that merges its files itself.
 type Merge struct {
 	Weights []profile.Ratio                  // weight of each input
 	Open    func(i int) (*input.File, error) // opens an input of the kind; the caller closes it; concurrent calls are allowed

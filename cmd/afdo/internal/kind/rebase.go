@@ -17,7 +17,8 @@ type CanRebase interface {
 	Rebase(e *cli.Env, f *input.File, r *Rebase) (*rebase.Report, error)
 }
 
-// A Rebase describes a run of the verb rebase to the kind that moves the counts.
+// A Rebase describes one run of the verb rebase, for a kind that moves the counts of its profiles
+// itself.
 type Rebase struct {
 	Old, New *rebase.Sources // Old is nil if the profile contains hashes of the old source lines
 

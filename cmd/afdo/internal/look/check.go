@@ -137,7 +137,7 @@ type problemPrinter interface {
 	finish() error
 }
 
-// problemLines writes a line for each problem.
+// problemLines prints the faults of files as text, with one fault on each line.
 type problemLines struct {
 	w    io.Writer
 	file string
@@ -160,7 +160,8 @@ func (l *problemLines) problem(p *problem) {
 	}
 }
 
-// problemJSON writes an array of files with their problems.
+// problemJSON prints the faults of files as JSON: an array of files, each with an array of its
+// faults.
 type problemJSON struct{ j *jsonstream.Writer }
 
 func (w *problemJSON) begin(file string) {

@@ -113,7 +113,8 @@ func runDiff(e *verb.Env, paths [2]string, o *kind.DiffOptions) (differ bool, er
 	return diffModels(e, files, from, o)
 }
 
-// diffModels loads two files as profiles of package profile, and compares these.
+// diffModels loads two files as profiles of package profile, compares the profiles, and prints the
+// differences. differ reports whether there are any.
 func diffModels(e *verb.Env, files [2]*input.File, from [2]kind.CanLoad, o *kind.DiffOptions) (differ bool, err error) {
 	paths := [2]string{files[0].Name, files[1].Name}
 	doing := progress.Begin(e.Progress(), "reading %s and %s", human.Name(paths[0]), human.Name(paths[1]))

@@ -167,7 +167,8 @@ type reportSide struct {
 	unitBytes []int64      // size in bytes of each unit in the file, by UnitRef
 }
 
-// openSide opens and loads a profile. The caller closes its file.
+// openSide opens the file at a path and loads the profile in it, for the verb report. The caller
+// closes the file.
 func openSide(e *verb.Env, path string) (side *reportSide, err error) {
 	f, k, err := e.OpenFile(path)
 	if err != nil {

@@ -79,7 +79,7 @@ type RecordingFacts struct {
 	Verdict      string          `json:"verdict"`
 }
 
-// A RecordedEvent is a perf event of a recording.
+// A RecordedEvent is a perf event whose samples a recording contains.
 type RecordedEvent struct {
 	Name    string `json:"name"`
 	Samples uint64 `json:"samples"`
@@ -133,7 +133,8 @@ func isRecording(in io.Reader) (bool, io.Reader) {
 	return perfdata.IsMagic(head), buffer
 }
 
-// showIfRecording prints the facts about a recording, and reports whether the file is one.
+// showIfRecording prints the facts about a file if it is a recording, and reports whether it is
+// one.
 func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
 	name := input.Name(path)
 	s, err := survey(e, path)
@@ -148,8 +149,9 @@ func showIfRecording(e *verb.Env, path string, json bool) (bool, error) {
 	return true, output.Facts(e.Out, json, facts, facts.print)
 }
 
-// newRecordingFacts returns what "afdo show" prints about a recording. useless means that none of
-// its events counts execution, so that no profile can be made of it without --event.
+// newRecordingFacts returns what "afdo show" prints about a recording. name is its path, and s is
+// what reading it has found out. useless means that none of its events counts execution, so that no
+// profile can be made of it without --event.
 func newRecordingFacts(name string, s *samples.Survey, useless bool) *RecordingFacts {
 	r := s.Report
 	f := &RecordingFacts{

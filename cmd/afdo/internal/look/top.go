@@ -274,8 +274,8 @@ func (l *topList) callsJSON(w io.Writer, total uint64, calls []rank.Call, leftOu
 	return j.complete(leftOut)
 }
 
-// name returns the name of a symbol for printing. form demangles it, unless --no-demangle was
-// given.
+// name returns the name of a symbol for printing. It demangles the name with form, unless
+// --no-demangle was given.
 func (l *topList) name(s profile.SymbolRef, form func(string) string) string {
 	name := l.profile.SymbolName(s)
 	if l.Demangle {

@@ -42,7 +42,7 @@ type listing struct {
 // file.
 type unitOrder func(a, b gcovkind.UnitFacts) int
 
-// mostSamples puts the unit with the most samples first.
+// mostSamples compares two units, for sorting. The one with more samples comes first.
 func mostSamples(a, b gcovkind.UnitFacts) int { return cmp.Compare(b.Samples, a.Samples) }
 
 var unitOrders = []verb.Choice[unitOrder]{

@@ -154,7 +154,7 @@ func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, er
 	return afdo.OpenBytes(data, options...)
 }
 
-// options returns the options for making the index of a file.
+// options returns the contents of the new index for the file of r, as the flags select them.
 func (x *indexing) options(r *afdo.Reader) (*index.Options, error) {
 	o, err := gcovkind.IndexOptionsOf(r)
 	if err != nil {

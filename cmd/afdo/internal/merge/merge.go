@@ -108,7 +108,8 @@ type merging struct {
 	lossText string // message on the share of counts that was lost
 }
 
-// facts adds the facts about the inputs to the JSON report.
+// facts adds to the JSON report of the merge how many inputs there were and which of them were
+// skipped.
 func (m *merging) facts(f *verb.WrittenFacts) {
 	f.Format, f.Inputs = m.out.Out.Format.Name, len(m.inputs)
 	for i, err := range m.skipped {

@@ -212,8 +212,8 @@ func (m *merging) passesEmpty() bool {
 	return own || m.kind == nil
 }
 
-// tellSkipped prints which inputs were skipped or have no counts. It returns an error if all were
-// skipped or, with --keep-going, a status if some were.
+// tellSkipped prints which inputs were skipped, and which have no counts. It returns an error if
+// all inputs were skipped. With --keep-going, it returns an exit status as an error if some were.
 func (m *merging) tellSkipped(e *verb.Env) error {
 	slices.Sort(m.nothing)
 	for _, i := range m.nothing {

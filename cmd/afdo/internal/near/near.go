@@ -17,7 +17,8 @@ const (
 	maxEditLength = 128 // length of the longest name whose edit distance is computed, which takes the square of the length
 )
 
-// Names collects the names that are most similar to the name want, which was not found.
+// Names collects candidates that are similar to a name that was not found, to suggest the best of
+// them to the user.
 type Names struct {
 	want  string
 	found []nearName
@@ -70,9 +71,10 @@ func (n *Names) Best() []string {
 	return names
 }
 
-// distance returns how far key is from want, ignoring case: 0 if they are equal, 1 if one contains
-// the other, and more for each wrong letter. If key has scopes, such as "a::b::c", "b::c" and "c"
-// are compared as well, and the smallest distance counts. It returns false if key is not similar.
+// distance returns how much key differs from want, ignoring case: 0 if they are equal, 1 if one
+// contains the other, and more for each wrong letter. A key with scopes, such as "a::b::c", is also
+// compared without its first scopes, as "b::c" and "c". Then the smallest distance counts. The
+// second result is false if key is not similar.
 func distance(want, key string) (int, bool) {
 	if want == key {
 		return 0, true

@@ -206,8 +206,8 @@ func replaceFile(path, target string, write func(io.Writer) error, commit func(*
 	return commit(f)
 }
 
-// removeOnSignal removes a file if a signal ends the process. The caller calls stop once the file
-// need not be removed.
+// removeOnSignal has the file at a path removed if a signal ends the process. The caller calls stop
+// when that is no longer necessary.
 func removeOnSignal(path string) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	for _, s := range cli.EndingSignals() {

@@ -100,7 +100,7 @@ func NewCreate(e *verb.Env) *cobra.Command {
 	return cmd
 }
 
-// runCreate makes a profile and reports about it.
+// runCreate makes a profile from recordings, writes it, and prints a report.
 func runCreate(ctx context.Context, e *verb.Env, c *creating) error {
 	doing := progress.Start(e.Progress())
 	defer doing.Stop()
@@ -249,7 +249,8 @@ func (c *creating) explain(err error, report *create.Report) error {
 	return err
 }
 
-// readSamples reads the samples of all inputs and adds them up.
+// readSamples reads the samples of all recordings and adds them up. binary is the program whose
+// samples are wanted.
 func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples.Binary, doing *progress.Line) (*samples.Set, *CreateFacts, error) {
 	facts := newCreateFacts(c, file)
 	set := new(samples.Set)
@@ -419,14 +420,14 @@ func newRemembering(binary string, folders []string) *remembering {
 	return r
 }
 
-// declare records where a function of the program is declared.
+// declare records where a function of the program is declared, for [remembering.remember].
 func (r *remembering) declare(d create.Declaration) {
 	r.declared[rebaseSymbol{d.Unit, d.Symbol}] = rebase.Declaration{Symbol: d.Symbol, File: d.File, Line: int(d.Line)}
 	r.texts[d.File] = d.Source
 }
 
-// remember reads the source files with functions of the profile, and stores hashes of their lines
-// in the profile.
+// remember stores hashes of the source lines of functions in the profile p. It reads the source
+// files in which these functions are declared.
 func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	facts := &sourcesFacts{Unread: []string{}, Newer: []string{}}
 	for _, dir := range r.folders {
@@ -458,7 +459,8 @@ func (r *remembering) remember(p *profile.Profile) (*sourcesFacts, error) {
 	return facts, nil
 }
 
-// warn prints for how many functions no hashes of source lines were stored, and why.
+// warn prints a warning with the number of functions for which no hashes of source lines were
+// stored, and the reasons.
 func (f *sourcesFacts) warn(e *verb.Env) {
 	if f == nil || f.Functions == f.Known {
 		return

@@ -116,7 +116,8 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("source", "no-sources")
 }
 
-// addRecordingFlags adds the flags that name the program and its recordings, and choose samples.
+// addRecordingFlags adds to cmd the flags that name the program and its recordings, and those that
+// select samples.
 func (c *creating) addRecordingFlags(cmd *cobra.Command, debugFile string) {
 	f := cmd.Flags()
 	f.Var(kind.ProgramFlag(&c.binary), "binary", "program, library, kernel or module that ran")

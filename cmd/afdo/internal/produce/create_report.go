@@ -49,7 +49,7 @@ type CreateInput struct {
 	Events       []samples.EventUse `json:"events,omitempty"`
 }
 
-// ProfileFacts are statistics about the samples of the binary and the profile made from them.
+// ProfileFacts are statistics about a new profile and the samples from which it was made.
 type ProfileFacts struct {
 	Counted           string   `json:"counted"`
 	Weight            uint64   `json:"weight"`
@@ -266,7 +266,8 @@ func NewQualityFacts(r *create.Report, all *samples.Report) *QualityFacts {
 	return f
 }
 
-// refuse returns an error if the samples are too poor for a profile that helps.
+// refuse returns an error if the verdict says that the samples are too poor for a profile that
+// helps.
 func (f *QualityFacts) refuse() error {
 	if f.of.Level != verdict.LevelPoor {
 		return nil

@@ -167,7 +167,8 @@ func (l *laying) run(ctx context.Context, e *verb.Env) error {
 	return nil
 }
 
-// write writes the two files of a layout, for the compiler and for the linker.
+// write writes a layout to two files: one for the compiler, with the order of basic blocks, and one
+// for the linker, with the order of functions.
 func (l *laying) write(e *verb.Env, made *layout.Layout) error {
 	if l.orderOnly {
 		return output.Write(e.Out, l.ldProfile, made.WriteSymbols)

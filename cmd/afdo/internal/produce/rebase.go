@@ -108,7 +108,8 @@ func (r *rebasing) check() error {
 	return nil
 }
 
-// runRebase moves the counts of a profile to new sources, and reports how that worked.
+// runRebase moves the counts of a profile to the lines that they have in edited sources. It writes
+// the result, and prints what became of the counts.
 func runRebase(ctx context.Context, e *verb.Env, path string, r *rebasing) error {
 	r.progress = progress.Start(e.Progress())
 	defer r.progress.Stop()
@@ -291,7 +292,8 @@ func (r *rebaseReport) outcomes() []rebaseOutcome {
 	return list
 }
 
-// summary returns the report as one line.
+// summary returns the report in one line: how many functions had each outcome, and which share of
+// the samples still belongs to a line.
 func (r *rebaseReport) summary() string {
 	var parts []string
 	for _, o := range r.outcomes() {
@@ -329,7 +331,8 @@ func (r *rebaseReport) text(stdout io.Writer) error {
 	})
 }
 
-// names returns the old name of a function for printing and, if it was renamed, the new one.
+// names returns the name of a function for printing. If the function was renamed, it returns the
+// old and the new name.
 func (r *rebaseReport) names(f *rebase.Function) string {
 	name := func(symbol string) string {
 		if r.demangle {

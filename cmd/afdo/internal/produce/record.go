@@ -139,7 +139,7 @@ func (c *recording) check() error {
 	return nil
 }
 
-// runRecord makes a recording and reports about it.
+// runRecord records the run of a program, writes the recording, and prints a report.
 func runRecord(ctx context.Context, e *verb.Env, c *recording) error {
 	if c.out == cli.Stdio && cli.IsTerminal(e.Out) {
 		return cli.Usagef("a recording is not for a terminal: use -o FILE")
@@ -163,7 +163,8 @@ func runRecord(ctx context.Context, e *verb.Env, c *recording) error {
 	return tellRecording(e, c, r.Event(), report)
 }
 
-// runRecorder records, to a file or as a stream.
+// runRecorder records the run of a program. It writes the recording to a file or, to standard
+// output, as a stream.
 func runRecorder(ctx context.Context, e *verb.Env, c *recording, r *record.Recorder) (*record.Report, error) {
 	ctx, stop := cli.UntilSignal(ctx)
 	defer stop()
@@ -205,9 +206,9 @@ func aboutSpool(op, path string, err error) error {
 	return err
 }
 
-// spoolFor returns a temporary file for the records of a recording. They cannot be written to the
-// recording at once, because its header, which comes first, contains their size. Errors name the
-// path of the recording.
+// spoolFor returns a temporary file for the records of a recording. Errors about it name path, the
+// path of the recording. The records cannot be written to the recording at once, because its header
+// comes first and contains their size.
 func spoolFor(path string) (files.Temp, error) {
 	folder := filepath.Dir(path)
 	switch info, err := os.Stat(path); {

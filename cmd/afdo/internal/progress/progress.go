@@ -22,8 +22,8 @@ const (
 	inLog = 10 * time.Second // time after which the first line appears elsewhere; each further one takes twice the time
 )
 
-// A Line shows the current step of some work, once that has taken a while. A nil Line shows
-// nothing.
+// A Line shows on a terminal what a long-running command is doing. It shows nothing until the work
+// has taken a while. A nil Line shows nothing.
 type Line struct {
 	w     io.Writer
 	start time.Time

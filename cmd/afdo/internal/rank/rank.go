@@ -108,8 +108,8 @@ func (t *Tally) function(s profile.SymbolRef, f *profile.Function) {
 	t.End(f.HeadCount)
 }
 
-// Begin starts the function of a symbol. The following calls of Count and Inlined are about its
-// records, until End.
+// Begin starts to count the samples of the function of symbol s. The calls of Count and Inlined
+// until the next End are about this function.
 func (t *Tally) Begin(s profile.SymbolRef) { t.enter(s) }
 
 // Count adds n samples to the body at the given depth. Depth 0 is the function itself, 1 is a
@@ -176,8 +176,8 @@ func (t *Tally) units(p *profile.Profile) {
 	}
 }
 
-// A Site is a source location that calls a symbol. Caller is the function whose source contains the
-// location, also where that function is inlined in another.
+// A Site is a source location that calls a function. Caller is the function whose source contains
+// the location, even if it is inlined in another function there.
 type Site struct {
 	Caller        profile.SymbolRef
 	Line          uint32 // offset from the line of the caller's declaration

@@ -325,8 +325,8 @@ func clip(name string) string {
 	return strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
 }
 
-// A count is a number that JSON stores as a string if it is above 2^53, the limit of a script's
-// exact numbers.
+// A count is a number in the JSON of the page. If it is above 2^53, the JSON has it as a string,
+// because a script has no larger exact numbers.
 type count uint64
 
 const maxExact = 1 << 53

@@ -193,7 +193,7 @@ type frames struct {
 // the frame at this depth that contains them.
 const maxDepth = 100
 
-// frames fills the data of the flame graph with the frames that have the most samples.
+// frames fills the columns of the flame graph with the frames that have the most samples.
 func (c *collector) frames() {
 	f := &c.Frames
 	for _, n := range c.frameNodes() {
@@ -246,7 +246,7 @@ type node struct {
 	depth            int32
 }
 
-// A flameBuilder collects the nodes with the most samples.
+// A flameBuilder collects the frames of the flame graph. It keeps those with the most samples.
 type flameBuilder struct {
 	limit int
 	heat  func(now, was uint64) float64

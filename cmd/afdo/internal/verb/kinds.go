@@ -141,7 +141,8 @@ func Dispatch[V kind.Kind](e *Env, verb string, k kind.Kind, own func(V) error, 
 	return e.Kinds.Refuse(verb, k, func(k kind.Kind) bool { return Can[V](k) || model != nil && Can[kind.CanLoad](k) })
 }
 
-// An Env is the environment of a run of a verb: standard streams and the kinds of profile.
+// An Env is what a verb gets from its surroundings: the standard streams, and the kinds of profile
+// that the command supports.
 type Env struct {
 	cli.Env
 	Kinds kind.Table
@@ -150,7 +151,8 @@ type Env struct {
 	Become func(argv, environment []string) error
 }
 
-// A BuildCommand is a command of a build, without an "afdo exec" before the compiler.
+// A BuildCommand is a compiler command of a build. If "afdo exec" started the compiler, the
+// BuildCommand is the command without it.
 type BuildCommand struct {
 	*command.Line
 	Launched bool // "afdo exec" came before the compiler

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Output is the path and the format for writing a profile, from the flags -o and --to.
+// Output says where and in which format a verb writes a profile, as the flags -o and --to select
+// it.
 type Output struct {
 	Path  string
 	To    FormatFlag
@@ -127,7 +128,7 @@ type WrittenFacts struct {
 	Skipped []SkippedFacts `json:"skipped,omitempty"`
 }
 
-// SkippedFacts is an input that a merge has left out, and the error.
+// SkippedFacts is an input that a merge has left out, with the error that was the reason.
 type SkippedFacts struct {
 	File  string `json:"file"`
 	Error string `json:"error"`

@@ -243,7 +243,7 @@ func (c *reader) entry() Entry {
 	return Entry{Hash: c.Hash, Key: body[:c.KeySize:c.KeySize], Data: body[c.KeySize:], At: c.pos - int64(c.DataSize)}
 }
 
-// verify records an error if the hash of an item's key differs from the hash that the item stores.
+// verify computes the hash of an item's key. It records an error if the item stores another hash.
 func (c *reader) verify(e *Entry) {
 	if hash := c.t.format.Hash(e.Key); c.err == nil && hash != e.Hash {
 		start := e.At - int64(len(e.Key)+c.t.format.ItemHeadSize())

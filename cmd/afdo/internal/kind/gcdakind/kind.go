@@ -83,7 +83,8 @@ func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
 	return files.ReadFile(path, maxNotes)
 }
 
-// load reads the counters of a .gcda file, its notes if there are any, and the size of the file.
+// load reads a .gcda file. It returns the counters in the file, the contents of the .gcno file if
+// there is one, and the size of the .gcda file.
 func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
 	p, err := f.Profile()
 	if err != nil {

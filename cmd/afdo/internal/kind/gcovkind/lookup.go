@@ -92,7 +92,7 @@ func printSymbol(e *cli.Env, r *afdo.Reader, s afdo.Symbol, l *kind.LookupOption
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error { return textfmt.PrintSymbol(textWriter(l, w), r, s) })
 }
 
-// printJSON prints symbols as JSON, each with its unit.
+// printJSON prints the samples of symbols as JSON, each with its unit.
 func printJSON(e *cli.Env, r *afdo.Reader, symbols []afdo.Symbol, l *kind.LookupOptions) error {
 	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
 		j := newUnitJSON(w, r, l.Demangle)
@@ -162,9 +162,9 @@ func search(e *cli.Env, in *Input, r *afdo.Reader, l *kind.LookupOptions) error 
 	})
 }
 
-// meant returns the name of the symbol that the user means by a name that matches no symbol
-// exactly. If the file has an index with unqualified names, it reads only symbols with the same
-// unqualified name, and does not suggest others.
+// meant returns the full name of the symbol that the user means by typed. No symbol has typed as
+// its exact name. If the file has an index with unqualified names, meant reads only symbols with
+// the same unqualified name, and does not suggest others.
 func meant(r *afdo.Reader, p *index.Program, typed string) (string, error) {
 	names := find.Names(r.Units())
 	if x, err := index.Read(r); err == nil {
@@ -287,7 +287,7 @@ func newUnitJSON(w io.Writer, r *afdo.Reader, demangle bool) *unitJSON {
 	return j
 }
 
-// unit writes a unit with all its symbols.
+// unit writes a unit with all its symbols as JSON.
 func (j *unitJSON) unit(u *afdo.Unit) error {
 	j.head(u)
 	if err := j.walker.symbols(u, j.symbol); err != nil {

@@ -32,7 +32,8 @@ type Overview struct {
 	Sampled uint64 // number of functions with samples in the whole file
 }
 
-// unitTotals are the figures of one unit that the verb units prints.
+// unitTotals are the figures of one unit that the verb units prints: the numbers of its symbols,
+// functions and samples.
 type unitTotals struct{ symbols, functions, samples uint64 }
 
 // maxHottest is how many functions an overview lists: twice as many as top prints by default.
@@ -199,7 +200,7 @@ const (
 	hasEvidence = 2
 )
 
-// encode returns the overview in the form in which it is stored in an index.
+// encode returns the overview in the encoding that an index stores.
 func (m *overviewMaker) encode() []byte {
 	e := wire.Encoder{Compact: true}
 	m.o.tally.encode(&e)

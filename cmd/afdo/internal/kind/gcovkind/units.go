@@ -132,7 +132,7 @@ func newWalker(r *afdo.Reader) *walker {
 	return &walker{budget: budget.New(r.Size())}
 }
 
-// units calls visit for each unit of a file.
+// units calls visit for each unit of a file, in the order of the file.
 func (w *walker) units(r *afdo.Reader, visit func(*afdo.Unit) error) error {
 	for u, err := range r.Units() {
 		if err != nil {

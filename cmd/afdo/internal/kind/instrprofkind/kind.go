@@ -143,7 +143,8 @@ func (k *Kind) read(f *input.File, drop func(error)) (*loaded, error) {
 	return l, err
 }
 
-// mismatches collects the errors of dropped records: the first ones, and the number of all.
+// mismatches collects the errors of records that are dropped when a profile is read. It keeps the
+// first ones, and counts all.
 type mismatches struct {
 	some []error
 	n    int
@@ -166,7 +167,7 @@ func (m *mismatches) tell(e *cli.Env, name string) {
 	}
 }
 
-// openIndexed opens an indexed file.
+// openIndexed opens a file that is known to be an indexed instrumentation profile.
 func openIndexed(f *input.File) (*instrprof.Reader, error) {
 	p, err := f.Profile()
 	if err != nil {

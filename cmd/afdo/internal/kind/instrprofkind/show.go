@@ -53,7 +53,8 @@ type SummaryFacts struct {
 	Entries          []kind.EntryFacts `json:"detailed_entries"`
 }
 
-// ValueFacts counts the values of one kind, such as the targets of indirect calls.
+// ValueFacts is what the verb show prints about the profiled values of one kind, such as the
+// targets of indirect calls.
 type ValueFacts struct {
 	Kind   string `json:"kind"`
 	Sites  uint64 `json:"sites"`

@@ -30,7 +30,8 @@ type TopFacts struct {
 	width int // width of the terminal in columns
 }
 
-// HotFacts describes a record in the list of the hottest.
+// HotFacts describes a record in the list of the verb top, which has the records with the largest
+// counts.
 type HotFacts struct {
 	Name      string  `json:"name"`
 	Demangled string  `json:"demangled,omitempty"`

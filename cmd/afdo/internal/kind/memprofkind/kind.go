@@ -429,8 +429,8 @@ func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Locatio
 	return nil
 }
 
-// at returns the functions that contain an address: the innermost inlined function first, then its
-// callers.
+// at returns the functions that contain an address: the innermost inlined function first, and then
+// the functions into which it was inlined.
 func (s *symbols) at(code *symbolize.Code, address uint64) (calls []memprof.Location) {
 	i, _ := slices.BinarySearchFunc(code.Spans, address, func(p symbolize.Span, a uint64) int {
 		if p.High <= a {

@@ -247,7 +247,7 @@ type topFunction struct {
 	symbol string // mangled name, if the name is to be demangled
 }
 
-// topFacts is the JSON of top.
+// topFacts is the JSON report of "afdo top" on a memory profile.
 type topFacts struct {
 	Bytes     uint64        `json:"bytes"`
 	Functions []topFunction `json:"functions"`

@@ -108,7 +108,7 @@ func open(f *input.File) (*opened, error) {
 	return o, nil
 }
 
-// whole returns the whole profile in memory.
+// whole returns the whole profile of the file in memory.
 func (o *opened) whole() (*sampleprof.Profile, error) {
 	if o.reader == nil {
 		return o.Source.(*sampleprof.Profile), nil
@@ -248,7 +248,8 @@ func join(parts ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// encode writes a sample profile in a format, and returns the losses.
+// encode writes a sample profile in the format of the given name. It returns what the format cannot
+// store.
 func (k *Kind) encode(w io.Writer, format string, p *sampleprof.Profile) (sampleprof.Losses, error) {
 	switch format {
 	case extBinary:

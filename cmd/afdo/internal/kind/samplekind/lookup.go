@@ -140,7 +140,8 @@ func (o *opened) inlined(l *kind.LookupOptions, missing error) error {
 	return fmt.Errorf("function %q: it has no body of its own; it is inlined in%s", l.Symbol, listed(outer, l.Number))
 }
 
-// meantInlined returns the name of the inlined function that the user means by a symbol.
+// meantInlined returns the name of the function that the user means by a symbol, among the
+// functions that are inlined somewhere in the profile.
 func meantInlined(p *sampleprof.Profile, symbol string) (string, error) {
 	for name := range inlinedIn(p) {
 		if name == symbol {
@@ -173,8 +174,8 @@ func inlinedIn(p *sampleprof.Profile) iter.Seq2[string, string] {
 	}
 }
 
-// listed returns names as text with one name on each line. It lists at most most names, or all if
-// most is 0.
+// listed returns names as text with one name on each line. most limits the number of names; 0 means
+// no limit.
 func listed(names []string, most table.Count) string {
 	shown, leftOut := table.First(names, most)
 	list := "\n  " + strings.Join(shown, "\n  ")
