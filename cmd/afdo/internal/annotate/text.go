@@ -171,8 +171,8 @@ func (p *Printer) printf(format string, args ...any) {
 	}
 }
 
-// These types are the form in which a [Listing] is printed as JSON. JSON cannot store a name that is
-// not UTF-8. An object with such a name has a second member, which has the name in base64.
+// These types are the form in which a [Listing] is printed as JSON. JSON cannot store a name that
+// is not UTF-8. An object with such a name has a second member, which has the name in base64.
 type (
 	// JSON is the form in which a [Listing] is printed as JSON.
 	JSON struct {
