@@ -91,8 +91,8 @@ func Infer(notes *gcda.Notes, dump io.Reader, p *profile.Profile, o Options) (*g
 	return u.counters(notes, report), report, nil
 }
 
-// newUnit reads GCC's dump of a unit, and matches its functions with those of the .gcno file. It
-// counts the functions that do not match in the report.
+// newUnit reads GCC's dump of a unit, and matches the functions in the dump with those of the .gcno
+// file. It adds the number of functions that do not match to the report.
 func newUnit(notes *gcda.Notes, in io.Reader) (*unit, *Report, error) {
 	blocks := make(map[string]uint32)
 	for i := range notes.Functions {
@@ -156,8 +156,9 @@ func (u *unit) counters(notes *gcda.Notes, report *Report) *gcda.Counters {
 	return c
 }
 
-// addCounters appends the counters of a function to c. flows are the counts of all arcs of the
-// function's control flow graph, from which it takes those that a .gcda file has.
+// addCounters appends the counters of a function to c, the content of a .gcda file. flows are the
+// counts of all arcs of the function's control flow graph. The file has only some of them, from
+// which GCC computes the others.
 func addCounters(c *gcda.Counters, f *function, flows []int64) {
 	values := f.Reduce(flows)
 	counters := []gcda.Counter{{Zeros: uint32(len(values))}}

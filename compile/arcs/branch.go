@@ -89,14 +89,15 @@ func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, vote
 }
 
 // dropConverted removes counts that do not show how often code ran, because the compiler has
-// replaced the jump of a condition. It removes the counts of these kinds of machine code:
+// replaced the jump of a condition. It removes the counts of three kinds of machine code:
 //
-//   - code that runs after only one outcome of a condition, but is in the same block of machine
-//     code as the condition: it runs for both outcomes
-//   - such code in a block of machine code with code of other blocks of the graph: constants and
-//     whatever else does not change in a loop are moved out of the loop
-//   - a loop around the condition, in the same block of machine code as code outside of a loop: the
-//     loop was unrolled, or became a call such as memset
+//   - code that runs after only one outcome of a condition in the source, but that is in the same
+//     block of machine code as the condition: this block runs for both outcomes
+//   - code that runs after only one outcome, and is in a block of machine code together with code
+//     of other blocks of the graph: the compiler moves constants, and whatever else does not change
+//     in a loop, out of the loop
+//   - a loop around the condition that is in the same block of machine code as code outside of a
+//     loop: the loop was unrolled, or became a call such as memset
 func (f *function) dropConverted() {
 	if len(f.branches) == 0 {
 		return // the recording has no jumps
@@ -165,10 +166,11 @@ func (f *function) returns(b, to uint32) bool {
 	return b == to
 }
 
-// direction finds out which target of a conditional jump is which successor of block b, which ends
-// with the jump's condition. It compares the source positions in the two targets with those in the
-// blocks after each successor. Each position is a vote. The result is positive if the first target
-// is the first successor, negative if it is the second one, and 0 if the positions do not show it.
+// direction finds out which way a conditional jump goes. The jump decides the condition at the end
+// of block b, which has two successors in the graph, and the jump has two targets in the machine
+// code. direction compares the source positions in each target with those in the blocks after each
+// successor. Each position is a vote. The result is positive if the first target is the first
+// successor, negative if it is the second successor, and 0 if the positions do not show it.
 func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
@@ -181,10 +183,10 @@ func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes
 	return votes
 }
 
-// vote returns 1 if source position k, in the target of a jump, shows that the jump takes the arc
-// from block from to block to, and otherwise 0. after are the blocks that follow this arc, and
-// other are those that follow the other arc. The position shows it if it is that of the arc, or if
-// it is only in blocks of after.
+// vote judges by one source position k, found in the target of a jump, whether the jump takes the
+// arc from block from to block to. It returns 1 if the position is that of the arc, or if it is in
+// a block that follows this arc and in no other block. Otherwise it returns 0. after are the blocks
+// that follow this arc, and other are the blocks that follow the other arc out of block from.
 func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 	if arcs := f.between[k]; len(arcs) == 1 {
 		if a := f.Arcs[arcs[0]]; a.From == from && a.To == to {

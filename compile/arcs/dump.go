@@ -117,8 +117,8 @@ type dumpParser struct {
 }
 
 // begin reads the line with which the dump of a function begins: "name (linkage, funcdef_no=1,
-// ...". If the linkage name is a key of blocks, the following lines are parsed as the body of the
-// function.
+// ...". If the linkage name is one of the keys of blocks, the dumpParser parses the lines after it
+// as the body of that function.
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))

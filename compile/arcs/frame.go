@@ -30,7 +30,8 @@ type frame struct {
 	seen     bool   // there is code of it, or of what is inlined in it
 }
 
-// frames returns a [frame] for the function of a symbol and for each call that was inlined in it.
+// frames divides the machine code of a symbol by the function that it comes from. It returns one
+// [frame] for the symbol's own function, and one for each call that was inlined there.
 func (u *unit) frames(c *profile.CodeCopy) []frame {
 	frames := make([]frame, len(c.Frames))
 	for i, f := range c.Frames {

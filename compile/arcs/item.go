@@ -10,8 +10,8 @@ import (
 // unlimited is the upper bound of an [item] whose evidence gives none.
 const unlimited = math.MaxInt64
 
-// An item is one piece of evidence: the sum of the counts of some blocks, or of some arcs, of the
-// control flow graph is at least low and at most high.
+// An item is what the evidence says about one sum of counts in the control flow graph: the sum of
+// the counts of certain blocks, or of certain arcs, is at least low and at most high.
 type item struct {
 	arcs    bool     // it is about arcs, not about blocks
 	numbers []uint32 // of these arcs or blocks
@@ -22,8 +22,8 @@ type item struct {
 }
 
 // items converts the recorded counts of machine code to bounds for the counts of blocks and arcs of
-// the function's control flow graph. It uses how often code with each source position ran, which
-// way jumps went, and how often the function was entered.
+// the function's control flow graph. It uses how often code with each source position ran, how
+// often each jump was taken, and how often the function was entered.
 func (f *function) items() []item {
 	slices.SortFunc(f.sightings, func(a, b sighting) int {
 		return cmp.Or(a.key.compare(b.key), cmp.Compare(a.copy, b.copy), cmp.Compare(a.block, b.block), cmp.Compare(a.discriminator, b.discriminator))
@@ -142,9 +142,10 @@ func (f *function) endsWithTest(blocks []uint32) bool {
 	return len(blocks) == 1 && f.conditional(blocks[0])
 }
 
-// missing returns how often those copies of the function ran that have no machine code at a source
-// position. sightings are the counts at that position, ordered by copy. A copy with a constant
-// argument, for example, has no code for a condition, although the graph has the condition.
+// missing returns how often those copies of the function's machine code ran in which a source
+// position does not occur. sightings are the counts at that position, ordered by copy. For example,
+// a copy for a constant argument has no code for the condition that the constant decides, although
+// the graph has the condition.
 func (f *function) missing(sightings []sighting) uint64 {
 	sum := f.copiesSum
 	for i, s := range sightings {

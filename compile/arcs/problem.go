@@ -32,9 +32,9 @@ type curve struct {
 // A bend is a point of a [curve]: from the count at on, the slope is larger by change.
 type bend struct{ at, change int64 }
 
-// between adds the cost of evidence that a count is between low and high. A count that is
-// smaller by n than low costs n times below, and one that is larger by n than high costs n times
-// above.
+// between adds to a curve what a count costs that contradicts the evidence. According to the
+// evidence, the count is between low and high. A count that is smaller by n than low costs n times
+// below. A count that is larger by n than high costs n times above.
 func (c *curve) between(low, high, below, above int64) {
 	if low > 0 {
 		c.slope -= below
@@ -77,9 +77,9 @@ func newProblem(f *function) *problem {
 	return p
 }
 
-// weigh sets the weight of each item of evidence, by which its costs are multiplied. Items about
-// many blocks weigh less, and so do items about the same blocks as other items. Items about
-// statements that compilers seldom move weigh more.
+// weigh sets the weight of each item of evidence. What it costs to contradict an item is multiplied
+// by its weight. An item about many blocks gets a smaller weight, and so do several items about the
+// same blocks. Items about statements that compilers seldom move get a larger weight.
 func (p *problem) weigh() {
 	compare := func(a, b item) int {
 		switch {
@@ -188,9 +188,10 @@ func (p *problem) estimate() []int64 {
 // sweeps is how many times [problem.spread] visits all blocks.
 const sweeps = 4
 
-// spread estimates the scale of each block that is not known. The scale of a block is its count
-// divided by the frequency that GCC guesses. The estimate is the weighted mean of the scales of its
-// predecessors, or if these are unknown, of its successors.
+// spread estimates the scale of each block for which known is false. The scale of a block is its
+// count divided by the frequency that GCC guesses for it. The estimate is the weighted mean of the
+// scales of the block's predecessors. If these are unknown, it is that of the scales of the block's
+// successors.
 func (p *problem) spread(scale []float64, known []bool) {
 	mean := func(b int, arcs []uint32, other func(gcda.Arc) uint32) {
 		sum, weights := float64(0), float64(0)
@@ -218,8 +219,9 @@ func (p *problem) spread(scale []float64, known []bool) {
 	}
 }
 
-// solve sets the counts of arcs and blocks to those of least cost, as a circulation in a network.
-// If the solver reaches the limit of operations, they are valid counts of a higher cost.
+// solve computes the counts of all arcs and blocks that have the least cost together, as a
+// circulation in a network. If the solver reaches the limit of its operations, the counts are
+// consistent, but another solution may cost less.
 func (p *problem) solve() {
 	arcs, blocks := make([]curve, len(p.all)), make([]curve, p.Blocks)
 	for i, item := range p.items {
@@ -296,9 +298,9 @@ func (p *problem) itemCost(item item, weight int64, arcs, blocks []curve) {
 	}
 }
 
-// shares returns how to divide evidence about the sum of several blocks or arcs among them: in
-// proportion to their counts in the last round, or if all of these are 0, in proportion to GCC's
-// guesses.
+// shares returns how to divide evidence about the sum of several blocks or arcs among these blocks
+// or arcs. The shares are proportional to their counts in the last round. If all of these counts
+// are 0, they are proportional to GCC's guesses.
 func (p *problem) shares(item item) []float64 {
 	counts, guesses, least := p.counts, p.block, 0.0
 	if item.arcs {
@@ -354,8 +356,9 @@ func (c *curve) add(other curve) {
 	c.bends = append(c.bends, other.bends...)
 }
 
-// build adds arcs between two nodes to a network, which together cost what the curve says. There is
-// one arc for each slope of the curve, with the slope as its cost. build returns their numbers.
+// build adds a curve to a network as arcs between two nodes. It adds one arc for each slope of the
+// curve, with the slope as the cost of the arc, so that a flow through these arcs costs what the
+// curve has for a count of this size. build returns the numbers of the arcs.
 func (c *curve) build(n *flow.Network, from, to int32) (arcs []int) {
 	slices.SortFunc(c.bends, func(a, b bend) int { return cmp.Compare(a.at, b.at) })
 	at, slope := int64(0), c.slope

@@ -26,8 +26,9 @@ func newScale(most uint64) scale {
 	return scale{most, max(0, n-32), 1 << min(10, max(0, 32-n))}
 }
 
-// lessen returns a copy of c with all counts divided by 1<<shift. The division comes before the
-// inference, so that the inferred counters are consistent with each other.
+// lessen returns a copy of c, the evidence of one symbol, with all counts divided by 1<<shift. The
+// counts are divided before counters are inferred from them, so that the counters of a function are
+// consistent with each other.
 func (s scale) lessen(c *profile.CodeCopy) *profile.CodeCopy {
 	if s.shift == 0 {
 		return c

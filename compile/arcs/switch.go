@@ -72,9 +72,9 @@ func (f *function) targets(b uint32) map[key]int32 {
 	return positions
 }
 
-// target returns the arc of a switch that a jump took. positions is the result of
+// target returns the arc of a switch that a recorded jump has taken. positions is the result of
 // [function.targets] for the switch, and seen has the source positions in the target of the jump.
-// ok is false if these belong to several arcs or to none.
+// ok is false if the source positions belong to several arcs or to none.
 func (f *function) target(positions map[key]int32, seen []key) (arc int32, ok bool) {
 	arc = none
 	for _, k := range seen[:min(len(seen), maxSeen)] {

@@ -40,10 +40,10 @@ func isIndirect(callee string) bool {
 	return variable || strings.HasSuffix(callee, "(D)") || strings.HasPrefix(callee, "OBJ_TYPE_REF(")
 }
 
-// profiled reads a line of GCC's dump after the body of a function, such as "Stmt _27 = c_25(D)
-// (_10, &x);". GCC writes such a line for each statement whose values it counts, in the order of
-// the counters. If the statement is an indirect call, its values are the called functions, and
-// profiled adds the call to the function's sites.
+// profiled reads a line that GCC's dump has after the body of a function, such as "Stmt _27 =
+// c_25(D) (_10, &x);". GCC writes such a line for each statement whose values it counts, in the
+// order of the counters. For an indirect call, the counted values are the called functions.
+// profiled adds each indirect call to the function's sites.
 func (p *dumpParser) profiled(text []byte) {
 	name := called(text)
 	for i, s := range p.pending {
@@ -104,8 +104,8 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 	}
 }
 
-// sitesAt returns the function's indirect calls in the line of a source position. If some have the
-// discriminator of the position, it returns only these.
+// sitesAt returns the function's indirect calls in the line of a source position. If some of these
+// calls have the discriminator of the position, it returns only those calls.
 func (f *function) sitesAt(at place) (sites []*site) {
 	exact := false
 	for i := range f.body.sites {

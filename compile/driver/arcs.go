@@ -24,7 +24,8 @@ import (
 const flowWarnings = "array-bounds dangling-pointer format-overflow format-truncation free-nonheap-object infinite-recursion " +
 	"maybe-uninitialized nonnull null-dereference restrict stringop-overflow stringop-overread stringop-truncation use-after-free"
 
-// noErrors returns options that keep flowWarnings from being errors under -Werror.
+// noErrors returns options for a compile with counts of arcs, so that the warnings in
+// [flowWarnings] do not become errors under -Werror.
 func noErrors() (options []string) {
 	for warning := range strings.FieldsSeq(flowWarnings) {
 		options = append(options, "-Wno-error="+warning)

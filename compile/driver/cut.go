@@ -192,8 +192,9 @@ func (s source) takeLLVM(text *slice.Text) (*part, error) {
 	return &part{data: file.Bytes(), samples: n > 0}, s.file.wrap(err)
 }
 
-// warnOfUniqueNames warns if either the profiled program or this compile was built with
-// -funique-internal-linkage-names, and the other was not.
+// warnOfUniqueNames warns if only one of two builds used the option
+// -funique-internal-linkage-names: the build of the profiled program, or this compile. Clang then
+// does not find the static functions of the profile.
 func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 	if whole.IsInstrumented() {
 		return

@@ -69,8 +69,9 @@ func (s source) notes(index int) (*compileNotes, error) {
 const notesDump = "-fdump-ipa-profile-lineno-blocks-details="
 
 // compileNotes runs the compiler to write the .gcno file and the dump of a source into a folder,
-// and returns their contents. The compiler stops before it generates code: -flto leaves that to the
-// linker, and -S saves the assembler. name is the source's name from auxiliaryNames.
+// and returns their contents. No machine code is generated: with -flto that is left to the linker,
+// and with -S no assembler runs. path is the source, and name is its name from
+// [source.auxiliaryNames].
 func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err error) {
 	file := func(name string) string { return filepath.Join(folder, name) }
 	dir, base := filepath.Split(name) // as it is written: with "./" before it, static functions have other identifiers
@@ -89,7 +90,8 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 }
 
 // writesMore reports whether an option makes the compiler write a file in addition to the object.
-// The compile that writes the notes must not overwrite such a file.
+// The options of a compile that only writes the notes leave out such an option, because that
+// compile must not overwrite the file.
 func writesMore(option string) bool {
 	return option == "-fstack-usage" || strings.HasPrefix(option, "-fcallgraph-info") ||
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)

@@ -14,8 +14,8 @@ import (
 )
 
 // complete adds options to a plan that has a profile, so that the compiler makes good use of the
-// profile, and sets Plan.Without. It warns if the compile does not optimise, because the compiler
-// then ignores the profile.
+// profile. It also sets Plan.Without, the same command without the profile. It warns if the compile
+// does not optimise, because the compiler then ignores the profile.
 func (r *run) complete(u *unit, plan *Plan) {
 	if plan.Slice == "" {
 		return
@@ -28,8 +28,9 @@ func (r *run) complete(u *unit, plan *Plan) {
 	r.addOptions(u.Line, u.compiler, u.arcs, plan)
 }
 
-// addOptions adds options to the command of a plan with which the compiler makes better use of its
-// counts. arcs says whether these are counts of arcs or of lines.
+// addOptions adds options to the command of a plan, with which the compiler makes better use of the
+// counts in the profile. arcs is true if these are counts of arcs, and false if they are counts of
+// lines.
 func (r *run) addOptions(c *command.Line, compiler *toolchain.Compiler, arcs bool, plan *Plan) {
 	options := compiler.Options(c)
 	if arcs {

@@ -115,9 +115,9 @@ func (r *run) noCompile(c *command.Line) (*Plan, error) {
 	return plan, err
 }
 
-// warnOfParent warns if ccache or a similar program has started this launcher, instead of the other
-// way round. ccache does not know the profile that the launcher adds to the command, so it caches
-// nothing.
+// warnOfParent warns if ccache or a similar program has started this launcher. Users have to call
+// them in the other order. A ccache that comes first does not know the profile that the launcher
+// adds to the command, so it caches nothing.
 func (r *run) warnOfParent(c *command.Line) {
 	if launcher := planned.ParentLauncher(); launcher != "" {
 		r.warnOf("before", "%s runs before the launcher and does not see slices, so nothing is cached: put it after the launcher, %q", launcher, "afdo exec ... -- "+launcher+" gcc ...")

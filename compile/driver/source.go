@@ -22,8 +22,8 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// A source makes the slice of the profile for one compile. It combines the launcher's work for a
-// command with the results of the earlier stages.
+// A source makes the slice of the profile for one compile. It consists of the launcher's state for
+// the command, and of what earlier stages have found out, such as the profile and the compiler.
 type source struct {
 	*run
 	*unit

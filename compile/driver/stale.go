@@ -21,12 +21,13 @@ func (p *LayoutPlan) canCheck() bool {
 		slices.ContainsFunc(p.part.Functions, func(f list.Function) bool { return len(f.Hashes) > 0 })
 }
 
-// Recheck finds the functions whose code has changed since the layout was made, by the hashes of
-// blocks in the object that Argv has written. Block numbers of the list mean other blocks in such a
-// stale function. If there are any, Recheck returns true, and Argv is the same compile without
-// their entries, for the caller to run. The cache stores the stale functions, so that the next
-// compile of the same sources omits them at once. It does not store them for a backend of ThinLTO,
-// whose code also depends on the bitcode that it imports.
+// Recheck finds stale functions: functions whose code has changed since the layout was made. It
+// compares the hashes of blocks in the object that Argv has written with the hashes in the layout
+// list. The block numbers that the list has for a stale function mean other blocks now. If there
+// are stale functions, Recheck returns true and changes Argv: it is then the same compile without
+// the entries of these functions, for the caller to run. The cache stores the stale functions, so
+// that the next compile of the same sources omits them at once. It does not store them for a
+// backend of ThinLTO, whose code also depends on the bitcode that it imports.
 //
 // If Recheck returns an error, nothing could be compared. The object is good nevertheless.
 func (p *LayoutPlan) Recheck() (again bool, err error) {
@@ -45,9 +46,10 @@ func (p *LayoutPlan) Recheck() (again bool, err error) {
 	return true, p.give(p.withoutStale())
 }
 
-// withoutStale returns the options for a compile without the layout entries of stale functions.
-// Each of these functions needs a section of its own, as it had with its entry. Otherwise the
-// linker, which orders sections, would move all other functions of the unit together with it.
+// withoutStale returns the options for a compile in which stale functions have no entry in the
+// layout list. It puts each of these functions into a section of its own, as its entry did before.
+// Otherwise the linker, which orders sections, would move all other functions of the unit together
+// with the stale function.
 func (p *LayoutPlan) withoutStale() []string {
 	if p.command.Mentions("function-sections") {
 		return nil

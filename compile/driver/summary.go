@@ -68,9 +68,9 @@ func (s source) steadySummary(read func() (*afdo.Summary, error)) (*afdo.Summary
 	return round(summary), nil
 }
 
-// steady reports whether slices get a rounded summary. For GCC they do if the compiler certainly
-// uses no more of the summary than [slice.Steady] keeps. With -specs, which may set other
-// parameters, that is unknown. Instrumentation profiles keep their exact summary.
+// steady reports whether slices get a rounded summary. With GCC they do if it is certain that the
+// compiler uses only what [slice.Steady] keeps of a summary. That is unknown with -specs, which may
+// set other parameters. Instrumentation profiles keep their exact summary.
 func (s source) steady() bool {
 	switch {
 	case s.ExactSummary:

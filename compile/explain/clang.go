@@ -39,7 +39,8 @@ func (c *Code) readRemarks(r io.Reader) error {
 	return lines.Err()
 }
 
-// A remark has those fields of one of clang's remarks that have been read so far.
+// A remark is one of clang's remarks while it is read line by line: it has those fields of the
+// remark that have been read so far.
 type remark struct {
 	applied        bool   // the remark is about applied samples
 	function, file string // the function that has the samples, and the file of the line

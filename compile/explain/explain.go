@@ -201,8 +201,8 @@ func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
 func (e *Explainer) Report() *Report { return e.report(false) }
 
 // ReportPart returns a report on those functions of the profile that the compiles contain. Use it
-// if these are a part of a program. If the profile contains none of their functions, the report is
-// about the whole profile.
+// if the compiles are only a part of a program. If the profile contains none of their functions,
+// the report is about the whole profile.
 func (e *Explainer) ReportPart() *Report {
 	if r := e.report(true); r.Counts > 0 {
 		return r
@@ -237,8 +237,9 @@ func (e *Explainer) report(part bool) *Report {
 	return r
 }
 
-// entryUsed reports whether a compiler has used how often a function was entered: its head count,
-// or the counts of its inlined bodies if the compiler adds these to the function's own counts.
+// entryUsed reports whether a compiler has used the number of times that a function was entered. It
+// takes this number from the function's head count. Some compilers also take it from the counts of
+// inlined bodies, which they add to the function's own counts.
 func (e *Explainer) entryUsed(name string) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
 		return (e.functions[name].entered || c.addsBodies) && c.Compiler != "" && c.fault == "" && c.defined[name] && !e.namesakes[namesake{c, name}]
@@ -256,8 +257,8 @@ func (e *Explainer) declaration(name, otherwise string) (file string, line uint3
 	return otherwise, 0
 }
 
-// A frame is a function on the way to a count, with a place in it. The place is that of an inlined
-// call, or in the last frame that of the count.
+// A frame is one function in the chain of inlined calls that leads to a count, with a place in that
+// function. The place is that of the next inlined call, or in the last frame that of the count.
 type frame struct {
 	name  string
 	place place

@@ -106,7 +106,8 @@ func (s *shape) change(now *shape) Reason {
 	return Found
 }
 
-// moved reports whether a call that is inlined in both shapes is in another line now.
+// moved reports whether an inlined call of the function is in another line now. It looks only at
+// calls that are inlined in both shapes.
 func (s *shape) moved(now *shape) bool {
 	for callee, lines := range s.inlined {
 		there := now.inlined[callee]
@@ -145,8 +146,8 @@ func (s *shape) edited(now *shape, here int) bool {
 	return best > here+1 || s.alone && now.alone && s.last != now.last
 }
 
-// common returns how many lines of the shape s are lines of the shape now, after they are moved by
-// a number of lines.
+// common compares the lines with code in two shapes of a function. It moves the lines of s by the
+// given number of lines, and returns how many of them are then lines of now.
 func (s *shape) common(now *shape, by int) int {
 	n := 0
 	for line := range s.lines {

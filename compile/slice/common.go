@@ -33,7 +33,7 @@ type namesakes struct {
 	all  []requirements
 }
 
-// A requirements is what a text must contain if its compile defines a symbol: certain words,
+// A requirements is what a text must contain if its compile defines a certain symbol: words,
 // classes and namespaces, and definitions of functions.
 type requirements struct {
 	program.Symbol

@@ -21,7 +21,8 @@ type Program struct {
 	common *commonNames // nil for a file, of which a process usually selects one or two slices
 }
 
-// FromProfile returns the program of a profile in memory, which must not change any more.
+// FromProfile returns a [Program] for a profile in memory, from which slices can then be selected.
+// The profile must not change any more.
 func FromProfile(p *profile.Profile) *Program {
 	return &Program{whole: program.FromProfile(p), common: new(commonNames)}
 }

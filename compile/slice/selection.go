@@ -17,8 +17,9 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A selection collects the content of a slice of a profile. The slice's own symbols are those of
-// functions that the compile may define. The others only affect how the compiler finds these.
+// A selection collects the content of a slice of a profile. It distinguishes two kinds of symbols.
+// The slice's own symbols are functions that the compile may define, with their samples. The other
+// symbols are only names, which affect how the compiler finds the own symbols.
 type selection struct {
 	*program.Program
 	common  *commonNames // nil if names are looked up again for each text
@@ -228,7 +229,8 @@ func (s *selection) addUnqualified(cut string, add func(program.Symbol)) error {
 	})
 }
 
-// A searched says which of the symbols with one unqualified name have been added to the slice.
+// A searched says which of the symbols with one unqualified name have already been added to the
+// slice: only those whose names are not mangled, or all that [selection.addUnqualified] can add.
 type searched uint8
 
 const (

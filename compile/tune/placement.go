@@ -54,9 +54,9 @@ func (t *tuning) measurePlacement(ctx context.Context, try *Try, programs []stri
 	return nil
 }
 
-// add adds the counts in a file of callgrind. Jumps and pages are counted in the code of the
-// programs of the tree. Cache misses are counted in all code, libraries as well, because all of it
-// shares the cache.
+// add adds the counts in a file of callgrind to the placement. It counts jumps and pages only in
+// the code of the given programs of the tree. It counts cache misses in all code, libraries as
+// well, because all code shares the cache.
 func (p *placement) add(path, tree string, programs []string) error {
 	misses, err := callgrindTotal(path, "I1mr")
 	p.misses += misses
@@ -66,7 +66,8 @@ func (p *placement) add(path, tree string, programs []string) error {
 	return err
 }
 
-// addProgram adds the jumps and pages of one program.
+// addProgram adds the counts of one program to the placement: its taken jumps, without calls, and
+// the pages of its code that ran. recording is the file of callgrind that contains them.
 func (p *placement) addProgram(recording, program string) error {
 	all, _, err := readFor(program, recording, samples.Options{Jumps: true})
 	if err != nil {

@@ -85,7 +85,8 @@ func lookForValgrind() error {
 	return err
 }
 
-// openRecorder returns an error if an event cannot be recorded on this machine.
+// openRecorder tries to record an event of the processor, such as taken branches. It returns an
+// error if that is not possible on this machine.
 func openRecorder(event record.Event) error {
 	r, err := record.Open(record.Target{Command: []string{"true"}}, record.Options{Event: event})
 	if err != nil {

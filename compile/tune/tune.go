@@ -203,7 +203,8 @@ func (t *tuning) ours() []string {
 // in returns the path of a file in the working folder.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
-// run runs all steps, and fills in the result while they go on.
+// run runs all steps of tune, from checking the commands to measuring the last build, and returns
+// the result.
 func (t *tuning) run(ctx context.Context) (*Result, error) {
 	t.logf("# tune works in copies below %s; it does not change the tree %s", t.Folder, t.Tree)
 	t.doing.Name = "checking the machine and the commands"

@@ -33,10 +33,12 @@ var addressRelocations = map[target]uint32{
 
 func (s *section) wide() bool { return s.file.Class == elf.ELFCLASS64 }
 
-// fault converts a fault in this section of the map to an error.
+// fault converts an error of decoding this section to an afdo.FormatError, which has the section
+// and the offset.
 func (s *section) fault(f *decode.Fault) error { return s.faultIn(s.index, f) }
 
-// faultIn converts a fault in the section of the file with the given index to an error.
+// faultIn converts an error of decoding another section, such as the symbol table, to an
+// afdo.FormatError. index is the index of that section in the file.
 func (s *section) faultIn(index int, f *decode.Fault) error {
 	return &fault.FormatError{Format: format, Section: index, Part: s.file.Sections[index].Name, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}
 }

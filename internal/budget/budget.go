@@ -48,8 +48,9 @@ func New(size int64) *Budget {
 // an index is made.
 const sharedUnit = 2 << 10
 
-// Unit spends the cost of a unit that shares its string table or symbol names with another unit.
-// Other units are free. The error is [afdo.ErrLimit].
+// Unit subtracts the cost of a unit from the budget for names. A unit costs something only if it
+// shares its string table or symbol names with another unit. The error is [afdo.ErrLimit] if the
+// budget is used up.
 func (b *Budget) Unit(u *afdo.Unit) error {
 	strings, symbols := u.SectionIndexes()
 	b.mu.Lock()
@@ -62,7 +63,8 @@ func (b *Budget) Unit(u *afdo.Unit) error {
 	return nil
 }
 
-// Name spends the length of a symbol's name. The error is [afdo.ErrLimit].
+// Name subtracts the length of a symbol's name from the budget for names. The error is
+// [afdo.ErrLimit] if the budget is used up.
 func (b *Budget) Name(name string) error {
 	if b.names.Add(-int64(len(name))) < 0 {
 		return fmt.Errorf("the names of the symbols are too long for a file of its size: %w", afdo.ErrLimit)
@@ -70,7 +72,8 @@ func (b *Budget) Name(name string) error {
 	return nil
 }
 
-// Samples spends the size of the section with a function's samples. The error is [afdo.ErrLimit].
+// Samples subtracts the size of the section with a function's samples from the budget for samples.
+// The error is [afdo.ErrLimit] if the budget is used up.
 func (b *Budget) Samples(info afdo.Info) error {
 	if b.samples.Add(-info.Section().Size) < 0 {
 		return fmt.Errorf("too many symbols share the sections of their samples: %w", afdo.ErrLimit)

@@ -37,8 +37,9 @@ const (
 // clangProfiles lists the beginnings of all options with which clang reads a profile.
 var clangProfiles = []string{SampleUse, "-fauto-profile=", InstrUse, "-fprofile-instr-use="}
 
-// readClang handles an option that GCC does not have, or that means something else for clang. It
-// returns false for other options.
+// readClang stores what an option of clang means for the fields of Line. It does so only for an
+// option that GCC does not have, or that means something else for clang. It returns false for other
+// options.
 func (c *Line) readClang(option string) bool {
 	for _, prefix := range clangProfiles {
 		if file, ok := strings.CutPrefix(option, prefix); ok {

@@ -162,7 +162,8 @@ var takesValue = sync.OnceValue(func() map[string]bool {
 	return options
 })
 
-// read handles one argument of the compiler.
+// read interprets one argument of the compiler: an option with or without a value, or the name of a
+// file.
 func (c *Line) read(w *word) {
 	switch {
 	case w.text == "-" || !strings.HasPrefix(w.text, "-"):
@@ -176,7 +177,8 @@ func (c *Line) read(w *word) {
 	}
 }
 
-// readOption handles an option without a value in the next argument.
+// readOption stores what an option means for the fields of Line, such as -c. It gets only options
+// whose value is not in the next argument.
 func (c *Line) readOption(option string) {
 	if c.Clang && c.readClang(option) {
 		return
@@ -209,7 +211,8 @@ func (c *Line) readOption(option string) {
 	}
 }
 
-// readJoined handles an option that has its value in the same argument, such as -flto=auto.
+// readJoined stores what an option means for the fields of Line if the option has its value in the
+// same argument, such as -flto=auto.
 func (c *Line) readJoined(option string) {
 	for _, o := range []struct {
 		prefix string

@@ -152,7 +152,8 @@ func (r *Result) CPU() Estimate { return r.estimate(func(u Usage) time.Duration 
 // Wall returns the change of the elapsed time from the first program to the second.
 func (r *Result) Wall() Estimate { return r.estimate(func(u Usage) time.Duration { return u.Wall }) }
 
-// estimate returns the change of a time, which of selects, from the first program to the second.
+// estimate returns the relative change of a time from the first program to the second, with its
+// confidence interval. of selects the time: the processor time or the elapsed time of a run.
 func (r *Result) estimate(of func(Usage) time.Duration) Estimate {
 	var ratios []float64
 	for i := range r.Before {

@@ -71,8 +71,8 @@ func NewPlan(units []Unit) (*Plan, error) {
 	return p, nil
 }
 
-// newPlan returns a plan without an order of the units. It checks that the format can hold the
-// units.
+// newPlan returns a plan in which the units have no order yet. It returns an error if the format
+// cannot hold the units.
 func newPlan(units []Unit) (*Plan, error) {
 	p := &Plan{units: units, starts: make([]uint32, len(units)), byPath: make([]int, len(units))}
 	symbols, functions := uint64(0), uint64(0)
@@ -119,10 +119,12 @@ func (p *Plan) orderUnits() {
 	p.place(order)
 }
 
-// sectionSize estimates the average size of a unit's sections, in tenths of a byte.
+// sectionSize estimates how many bytes a section of the unit has on average. The result is in
+// tenths of a byte.
 func (u *Unit) sectionSize() float64 { return float64(u.size()) / float64(unitSections+u.Functions) }
 
-// size estimates the total size of a unit's sections, in tenths of a byte.
+// size estimates how many bytes all sections of the unit have together. The result is in tenths of
+// a byte.
 func (u *Unit) size() uint64 {
 	const nameByte, row, record = 4, 120, 50
 	return nameByte*u.NameBytes + row*uint64(len(u.Uses)) + record*u.Records
@@ -150,7 +152,8 @@ func (p *Plan) Frame(sizes []uint64, s *afdo.Summary, compact bool) (head, tail 
 	return p.frame(sizes, s, nil, nil, compact)
 }
 
-// frame is like [Plan.Frame], but adds the evidence and the sources sections unless they are nil.
+// frame does the work of [Plan.Frame]. It also adds the evidence and the sources sections, unless
+// they are nil.
 func (p *Plan) frame(sizes []uint64, s *afdo.Summary, evidence *profile.Evidence, sources *sourcefmt.Section, compact bool) (head, tail []byte, err error) {
 	want := uint64(0)
 	for i := range p.units {

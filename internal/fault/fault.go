@@ -113,7 +113,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the class.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [ErrMalformed] and the input is malformed.
+// Is makes errors.Is work with [ErrMalformed]: it reports whether target is ErrMalformed and the
+// error means that the input is malformed. That is so for every class except [ErrLimit].
 func (e *FormatError) Is(target error) bool {
 	return target == ErrMalformed && e.Err != ErrLimit
 }
@@ -165,5 +166,5 @@ func (e *VersionError) Error() string {
 	return e.Format + ": " + ErrVersion.Error() + ": " + e.Detail
 }
 
-// Is reports whether target is [ErrVersion].
+// Is makes errors.Is work with [ErrVersion]: it reports whether target is ErrVersion.
 func (e *VersionError) Is(target error) bool { return target == ErrVersion }

@@ -58,7 +58,8 @@ func (l *Reader) Next() error {
 	return err
 }
 
-// rest returns a line that does not fit into the buffer. start is the part that does.
+// rest reads the rest of a line that is longer than the buffer, and returns the whole line. start
+// is the beginning of the line, which is in the buffer.
 func (l *Reader) rest(start []byte) ([]byte, error) {
 	l.long = append(l.long[:0], start...)
 	for {

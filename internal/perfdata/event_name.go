@@ -69,7 +69,8 @@ func (r *Reader) readNames(f recordingFile, h fileHeader) error {
 	return err
 }
 
-// addFeature reads the names of the events from a feature record of pipe mode.
+// addFeature reads a record that, in pipe mode, contains an optional section of perf.data. It uses
+// only the section with the names of the events.
 func (r *Reader) addFeature(raw rawRecord) {
 	c := newCursor(raw.data, r.big)
 	if c.Uint64(field) == featureEvents {
@@ -104,7 +105,8 @@ func (r *Reader) nameEvents(data []byte) {
 	}
 }
 
-// updateEvent reads the name of one event from a record of pipe mode.
+// updateEvent stores the name of an event. In pipe mode, perf.data has a record for the name of
+// each event.
 func (r *Reader) updateEvent(raw rawRecord) {
 	const isName = 2
 	c := newCursor(raw.data, r.big)

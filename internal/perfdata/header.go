@@ -316,8 +316,8 @@ const (
 
 const buildIDMax = 20
 
-// addBuildID decodes an entry of the table of build IDs, or a record of pipe mode: process, ID,
-// file name.
+// addBuildID decodes one build ID with its process and file name. data is an entry of the table of
+// build IDs in file mode, or the content of a record in pipe mode. at is its offset in the file.
 func (r *Reader) addBuildID(data []byte, misc uint16, at int64) error {
 	c := newCursor(data, r.big)
 	c.Uint32(field) // process

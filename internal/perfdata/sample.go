@@ -101,7 +101,8 @@ func (c *cursor) skipRead(format uint64) {
 	c.Take(n*uint64(each), field)
 }
 
-// words reads a count n and then n words of 64 bits, and appends these to to.
+// words reads a list from a sample: the number of its elements, and then the elements, which have
+// 64 bits each. It appends the elements to the slice to.
 func (c *cursor) words(to []uint64) []uint64 {
 	n := c.Uint64(field)
 	if n > uint64(c.Rest()/8) {

@@ -144,7 +144,7 @@ func placed(features []feature, at uint64) []byte {
 	return append(places.b, content.b...)
 }
 
-// buildID writes an entry of the table of build IDs.
+// buildID writes a build ID with its file name, as an entry of the table of build IDs.
 func (e *encoder) buildID(id BuildID) error {
 	field, err := buildIDField(id.ID)
 	if err != nil {

@@ -85,7 +85,8 @@ func (w *Writer) Write(record Record) (err error) {
 	return w.write(w.b)
 }
 
-// FinishRound writes the mark that the buffers of all processors have been read, see
+// FinishRound writes the record FINISHED_ROUND, which says that the buffers of all processors have
+// been read once. A reader needs it to bring the records into the order of their times, see
 // [Reader.Ordered].
 func (w *Writer) FinishRound() error {
 	w.b = w.b[:0]

@@ -375,10 +375,12 @@ func (e *bodyEncoder) functionOf(s profile.SymbolRef) uint64 {
 	return id
 }
 
-// A ValueType is the name and the unit of one of the values of each stack.
+// A ValueType describes one of the numbers that each stack of a pprof file has, for example
+// samples, by its name and its unit.
 type ValueType struct{ Name, Unit string }
 
-// A Stack is a call stack with its values, leaf first.
+// A Stack is a call stack for a pprof file, with its numbers, one for each [ValueType]. The
+// innermost function comes first.
 type Stack struct {
 	Places []Place
 	Values []uint64 // one for each value type

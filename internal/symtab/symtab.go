@@ -118,8 +118,9 @@ func (t *Callers[ID]) All() iter.Seq2[ID, ID] {
 	}
 }
 
-// Of iterates over the callers of the callees from start up to but excluding end, sorted by callee.
-// A caller of several of these callees is yielded once for each.
+// Of iterates over the functions into which certain functions were inlined: the callers of all
+// callees whose IDs are at least start and less than end. It goes through the callees in ascending
+// order. It yields a caller once for each of these callees that was inlined into it.
 func (t *Callers[ID]) Of(start, end uint64) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		first, _ := slices.BinarySearch(t.pairs, start<<32)

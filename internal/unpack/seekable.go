@@ -132,8 +132,8 @@ func (s *Seekable) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// frames returns the unpacked frames from first to last. It reads the frames that are not in memory
-// with one read of the file.
+// frames returns the unpacked frames with the numbers from first to last. It reads those that are
+// not in memory with one read of the file.
 func (s *Seekable) frames(first, last int) ([][]byte, error) {
 	all := make([][]byte, last-first)
 	s.mu.Lock()

@@ -98,12 +98,14 @@ func sayRemoved(say func(string, ...any), flag string, r profile.Removed) {
 	say("%s: functions left out: %s, with %s samples, %s of all", flag, human.Number(r.Functions), human.Number(r.Samples), human.Percent(r.Share))
 }
 
-// patternFlag returns a flag for a regular expression.
+// patternFlag returns a flag of the command line whose value is a regular expression. It stores the
+// expression in *to.
 func patternFlag(to **regexp.Regexp) *cli.Flag[*regexp.Regexp] {
 	return &cli.Flag[*regexp.Regexp]{To: to, Parse: regexp.Compile, Kind: "REGEX"}
 }
 
-// limitFlag returns a flag for a maximum. The value is nil if the flag is not given.
+// limitFlag returns a flag of the command line whose value is a maximum, such as --max-depth. It
+// stores the number in *to, which stays nil if the flag is not given.
 func limitFlag(to **int) *cli.Flag[*int] {
 	return &cli.Flag[*int]{To: to, Kind: "N", Parse: func(text string) (*int, error) {
 		n, err := strconv.ParseUint(text, 10, 64)

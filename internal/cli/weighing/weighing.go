@@ -28,7 +28,7 @@ What an input counts for:
                          their counts add up to more than SAMPLES, they are scaled
                          down to that. An input without a host is one by itself.`
 
-// Flags holds the values of the flags for the weights of inputs.
+// Flags holds the values of the flags that give the inputs of a merge their weights.
 type Flags struct {
 	Rules fleet.Rules
 }

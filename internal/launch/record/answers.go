@@ -30,9 +30,10 @@ type looker struct {
 	ids    map[[2]int64]uint64 // index in Folders, by device and inode
 }
 
-// Add puts the current states of the paths that a command has looked up into the command's record.
-// files are the inputs of the command, asked are all paths that it looked up, and dir is the folder
-// in which it ran. Add reports whether no state has changed since start, when the command began.
+// Add records which paths a command has looked up, and the state that each path has now. files are
+// the inputs of the command. The keys of asked are all paths that it looked up. dir is the folder
+// in which it ran. Add reports whether the record may be used: no path has changed since start,
+// when the command began.
 func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[string]trace.Use, start time.Time) bool {
 	l := looker{Record: r, cache: cache, dir: dir, start: start, sure: true, buf: make([]byte, bufferSize), near: make(map[string]string),
 		linked: make(map[string]bool), absent: make(map[string][]string), ids: make(map[[2]int64]uint64)}

@@ -131,7 +131,7 @@ func Look(dir, path string) File {
 	return in
 }
 
-// LookAt is like [Look]. It also returns when the file was last changed or replaced.
+// LookAt returns the same as [Look], and also when the file was last changed or replaced.
 func LookAt(dir, path string) (in File, changed time.Time) {
 	info, err := os.Stat(pathIn(dir, path))
 	if err != nil {
@@ -185,7 +185,9 @@ func (in *File) lookInto(dir string, buf []byte) bool {
 // large files.
 const largeFile = 1 << 20
 
-// hash does the same as lookInto, but takes the hash of a large file from the cache if possible.
+// hash sets Content to the hash of the file's content, which it reads through buf. For a large file
+// it takes the hash from the cache if possible. It returns false if the file has changed since its
+// state was taken.
 func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	if in.Size < largeFile {
 		return in.lookInto(dir, buf)
@@ -202,8 +204,9 @@ func (in *File) hash(cache *store.Store, dir string, buf []byte) bool {
 	return true
 }
 
-// sameContent reports whether a file with a new state, now, still has its recorded content, as
-// after a new checkout. If so, the record gets the new state.
+// sameContent reports whether a file still has its recorded content, although its state has changed
+// to now, for example because it was checked out again. If so, it puts the new state into the
+// record.
 func (in *File) sameContent(cache *store.Store, dir string, now File, buf []byte) bool {
 	if in.Content == 0 || in.Size != now.Size || !now.hash(cache, dir, buf) || now.Content != in.Content {
 		return false

@@ -351,8 +351,8 @@ func (c *Store) Due(what string) bool {
 // the disk is full.
 const saidMode = 0o700
 
-// said reports whether a message was printed in this build, given the information about the
-// message's file.
+// said reports whether a message was printed within the time of one build. info is that of the file
+// which the store has for each printed message, and now is the current time.
 func said(info fs.FileInfo, now time.Time) bool {
 	return info.Mode().Perm() == saidMode && now.Sub(info.ModTime()) <= sameBuild
 }

@@ -285,8 +285,9 @@ type observer struct {
 	buf      [4096]byte
 }
 
-// answer lets all system calls continue, one notification after the other. It returns when
-// something is written to o.end, or when the filter applies to no process any more.
+// answer handles the notifications of system calls one after the other: it notes the path that a
+// call looks up, and lets the call continue. It returns when something is written to o.end, or when
+// the filter applies to no process any more.
 func (o *observer) answer() {
 	for {
 		ready := []unix.PollFd{{Fd: int32(o.end), Events: unix.POLLIN}, {Fd: int32(o.file.Fd()), Events: unix.POLLIN}}

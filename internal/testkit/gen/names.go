@@ -149,7 +149,8 @@ type branch struct {
 	ends  []end // parts of the strings after the label
 }
 
-// A trie writes the nodes of a string table.
+// A trie writes the nodes of a string table section, in which strings with the same beginning share
+// nodes.
 type trie struct {
 	e     *Enc
 	shape func(ends []end) (terminal *end, branches []branch)

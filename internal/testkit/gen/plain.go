@@ -48,8 +48,8 @@ func Lay(f *naive.File, compact bool) *Layout {
 	return l
 }
 
-// UnitSections returns the indexes of a unit's string table and symbol names in a Layout made by
-// [Lay]. The infos of its symbols follow in order.
+// UnitSections returns the section indexes of a unit's string table and symbol names in a Layout
+// made by [Lay]. The sections with the samples of the unit's symbols come directly after them.
 func UnitSections(f *naive.File, unit int) (stringTable, symbolNames int) {
 	next := 2
 	for i := range unit {
@@ -94,7 +94,8 @@ func encodeFileName(e *Enc, u *naive.Unit) {
 	e.U32(u.End)
 }
 
-// encodeRow encodes a row of a symbol names section (RFC 4.6).
+// encodeRow encodes a row of a symbol names section (RFC 4.6): the string index of a symbol's name,
+// the symbol's ID, and the index of the section with its samples.
 func encodeRow(e *Enc, s *naive.Symbol) {
 	e.U32(s.StringIndex)
 	e.U32(s.ID)
@@ -121,7 +122,8 @@ func recordsOf(ls []naive.Location) (records []record) {
 	return records
 }
 
-// encodeHead encodes the common header of a location record (RFC 4.8.1).
+// encodeHead encodes what all location records begin with: type, line and discriminator (RFC
+// 4.8.1).
 func encodeHead(e *Enc, typ uint8, line, disc uint32, hasDisc bool) {
 	e.U8(bitmask(typ, hasDisc))
 	e.U24(line)
@@ -130,8 +132,8 @@ func encodeHead(e *Enc, typ uint8, line, disc uint32, hasDisc bool) {
 	}
 }
 
-// encodeRest encodes the rest of a record of a known type, except the body of an inlined function
-// (RFC 4.8.2).
+// encodeRest encodes what a location record has after its header, for example a count (RFC 4.8.2).
+// It does not encode the body of an inlined function.
 func encodeRest(e *Enc, l *naive.Location) {
 	switch l.Type {
 	case naive.Normal:

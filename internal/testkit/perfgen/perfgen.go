@@ -310,8 +310,9 @@ func (e *encoder) records() {
 	e.compress()
 }
 
-// compress writes the pending records. It splits the compressed stream at arbitrary positions, so a
-// record may begin in one compressed record and end in the next.
+// compress compresses the records that were added since the last call, and writes them as
+// compressed records. It splits the compressed stream at arbitrary positions, so a record may begin
+// in one compressed record and end in the next.
 func (e *encoder) compress() {
 	if e.pending.Len() == 0 {
 		return

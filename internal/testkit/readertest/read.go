@@ -223,7 +223,8 @@ func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
 	return b.Bytes()
 }
 
-// Problems checks a file with options. It returns the errors and the remarks.
+// Problems checks a file with the given options. It returns the faults and the remarks that the
+// check reports.
 func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError) {
 	o.Index = func(*afdo.Reader) (*index.Options, error) { return &index.Options{Unqualified: Scheme}, nil }
 	for p := range check.V4(data, o) {
@@ -238,12 +239,13 @@ func Problems(data []byte, o check.Options) (faults, remarks []*afdo.FormatError
 	return faults, remarks
 }
 
-// CheckFile returns the errors and the remarks for a file.
+// CheckFile checks a file with the default options. It returns the faults and the remarks that the
+// check reports.
 func CheckFile(data []byte) (faults, remarks []*afdo.FormatError) {
 	return Problems(data, check.Options{})
 }
 
-// Has reports whether one of the problems has the given class.
+// Has reports whether one of some problems of a file has the given class of error.
 func Has(problems []*afdo.FormatError, class error) bool {
 	return slices.ContainsFunc(problems, func(p *afdo.FormatError) bool { return errors.Is(p, class) })
 }

@@ -37,7 +37,8 @@ type scopeFinder struct {
 // there are more, all words of the text count as names of classes and namespaces.
 const maxHeadWords = 1 << 12
 
-// identifier reads a word of the text. prev is the first byte of the token before it.
+// identifier reads a word of the text, which may be a keyword such as class or the name of a class.
+// prev is the first byte of the token before the word.
 func (f *scopeFinder) identifier(word []byte, prev byte) {
 	if f.head {
 		if len(f.words) == maxHeadWords {
@@ -117,7 +118,7 @@ func (f *scopeFinder) namespace() {
 	}
 }
 
-// end ends the head of a definition.
+// end ends the head of a definition: the words after "class", "namespace" or "using".
 func (f *scopeFinder) end() {
 	f.head, f.alias, f.space, f.words, f.depth = false, false, false, f.words[:0], 0
 }
@@ -153,7 +154,8 @@ type unnamedFinder struct {
 	words  int  // number of these names so far
 }
 
-// identifier reads a word. prev is the first byte of the token before it.
+// identifier reads a word of the text, which may be a keyword such as class or the name of a class.
+// prev is the first byte of the token before the word.
 func (f *unnamedFinder) identifier(word []byte, prev byte) {
 	switch string(word) {
 	case "typedef":
@@ -180,7 +182,8 @@ func (f *unnamedFinder) identifier(word []byte, prev byte) {
 	}
 }
 
-// punctuation reads a character. prev is the first byte of the token before it.
+// punctuation reads a character that is not part of a word, such as the brace after class. prev is
+// the first byte of the token before the character.
 func (f *unnamedFinder) punctuation(c, prev byte) {
 	f.inNames(c)
 	f.inHead(c, prev)
@@ -225,7 +228,8 @@ func (f *unnamedFinder) inHead(c, prev byte) {
 	}
 }
 
-// open reads an opening brace. prev is the first byte of the token before it.
+// open reads an opening brace. If it is that of a class, open finds out whether the class has a
+// name. prev is the first byte of the token before the brace.
 func (f *unnamedFinder) open(prev byte) {
 	if f.braces == f.spaces && (f.space || prev == '"') {
 		f.spaces++

@@ -224,7 +224,8 @@ func (m *symbolHashes) fileHash(unit int) uint64 {
 	return mix(xxhash.Sum64String(name), xxhash.Sum64String(m.winners[path.Base(name)]), 0, 4)
 }
 
-// read hashes the samples f of the symbol with index i. It does not keep f.
+// read adds the samples f of the symbol with index i to the hashes. It does not use the records of
+// f after it returns, so the caller may reuse their memory.
 func (m *symbolHashes) read(i int, f profile.Function) error {
 	if f.HeadCount == 0 && f.Timestamp == 0 && len(f.Records) == 0 { // format note 12
 		return nil
@@ -407,7 +408,8 @@ func (t *idTable) find(id program.ID) (index int32, ok bool) {
 	return 0, false
 }
 
-// mix returns a hash of three numbers. kind distinguishes what they are.
+// mix returns a hash of three numbers. kind is also hashed: it says what the numbers are, so that
+// equal numbers of different kinds have different hashes.
 func mix(a, b, c, kind uint64) uint64 {
 	var data [32]byte
 	binary.LittleEndian.PutUint64(data[0:], a)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A file is a [Store] that reads a version 4 file. It keeps its units, and with them the names and
-// samples that were read.
+// A file is a [Store] that reads a version 4 file. It keeps the units of the file in memory, and
+// with each unit the names and samples that were read.
 type file struct {
 	r     *afdo.Reader
 	units []*afdo.Unit

@@ -27,10 +27,10 @@ type Program struct {
 	lastByBase  func() map[string]int
 }
 
-// FromProfile returns the program of a profile in memory.
+// FromProfile returns a [Program] for a profile in memory, which must not change any more.
 func FromProfile(p *profile.Profile) *Program { return FromStore(NewMemory(p)) }
 
-// FromReader returns the program of a version 4 file.
+// FromReader returns a [Program] for a version 4 file.
 func FromReader(r *afdo.Reader) (*Program, error) {
 	s, err := newFile(r)
 	if err != nil {
@@ -39,10 +39,11 @@ func FromReader(r *afdo.Reader) (*Program, error) {
 	return newProgram(s, newIndex(s)), nil
 }
 
-// FromStore returns the program of a store, without using an index of a file.
+// FromStore returns a [Program] for a store. It does not use the index that the store's file may
+// have.
 func FromStore(s Store) *Program { return newProgram(s, &scan{store: s}) }
 
-// newProgram returns the program of a store, with an index of the store's symbols.
+// newProgram returns a [Program] for a store and an index that finds the symbols in it.
 func newProgram(s Store, x Index) *Program {
 	p := &Program{Store: s, Index: x}
 	p.unitsByPath = sync.OnceValue(func() map[string][]int {
@@ -189,7 +190,8 @@ func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(S
 	return nil
 }
 
-// InlinedInto implements [Index]. It does not yield the symbols in own.
+// InlinedInto calls yield for every symbol into whose function a symbol of own is inlined, see
+// [Index]. It leaves out the symbols that are themselves in own.
 func (x *indexed) InlinedInto(own []ID, yield func(Symbol)) error {
 	callees := make([]afdo.SymbolID, len(own))
 	for i, id := range own {
