@@ -20,7 +20,8 @@ import (
 // errDump is returned if GCC's dump has no function that matches the .gcno file.
 var errDump = errors.New("the dump does not match the notes")
 
-// Options controls Infer.
+// Options says for which source file [Infer] infers counters, and how large the counters of the
+// program are.
 type Options struct {
 	// Source is the path of the source file, of which only the base name matters. Evidence is used
 	// only if the debug info says that the machine code was compiled from a file of this name. This
@@ -47,7 +48,7 @@ type Report struct {
 	Moved    uint64 `json:"moved"`    // by how much inferred counts are outside of the bounds of the evidence, in all
 }
 
-// Add adds the numbers of another unit's report to r.
+// Add adds the numbers in the report of another unit to those in r.
 func (r *Report) Add(other *Report) {
 	r.Counted += other.Counted
 	r.Owned += other.Owned

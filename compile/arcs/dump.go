@@ -103,7 +103,7 @@ func readDump(r io.Reader, blocks map[string]uint32) (*dump, error) {
 	return d, in.Err()
 }
 
-// A dumpParser reads a dump line by line.
+// A dumpParser reads the output of GCC's option -fdump-ipa-profile line by line.
 type dumpParser struct {
 	*dump
 	paths   map[string]uint32
@@ -144,7 +144,8 @@ func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
 	p.functions[name], p.last = p.body, p.body
 }
 
-// line reads a line in the body of a function.
+// line reads a line of GCC's dump that belongs to the body of a function: it describes a block, or
+// a statement in the block.
 func (p *dumpParser) line(line []byte) {
 	switch {
 	case len(line) > 0 && line[0] == '}':

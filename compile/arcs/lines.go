@@ -39,7 +39,7 @@ func newLineReader(p *profile.Profile, notes *gcda.Notes) *lineReader {
 	return l
 }
 
-// read returns the evidence for one function of the profile.
+// read converts the counts of lines that the profile has for one function to evidence.
 func (l *lineReader) read(s profile.SymbolRef, f *profile.Function) profile.CodeCopy {
 	name := l.profile.SymbolName(s)
 	l.copy = profile.CodeCopy{Symbol: name, Frames: []profile.InlineFrame{{Parent: -1, Function: name}}}

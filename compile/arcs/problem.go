@@ -107,7 +107,7 @@ func (p *problem) weigh() {
 	}
 }
 
-// guesses sets GCC's guessed frequencies of all arcs and blocks.
+// guesses sets the frequencies of all arcs and blocks that GCC guesses, as the dump has them.
 func (p *problem) guesses() {
 	p.guess, p.block, p.rare = make([]float64, len(p.all)), make([]float64, p.Blocks), make([]bool, len(p.all))
 	for i, a := range p.all {
@@ -350,7 +350,7 @@ func (p *problem) successorCosts(b int, arcs []curve) {
 	}
 }
 
-// add adds another cost to a curve.
+// add adds the cost of another curve to the curve.
 func (c *curve) add(other curve) {
 	c.slope += other.slope
 	c.bends = append(c.bends, other.bends...)

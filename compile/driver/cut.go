@@ -230,7 +230,7 @@ func hasFunctions(program *slice.Program, unit string) bool {
 	return has || err != nil
 }
 
-// warnOfNothing warns that the profile has no functions of the sources.
+// warnOfNothing warns that the profile has no functions of the source files of a compile.
 func (s source) warnOfNothing() {
 	s.warnOfCode("nothing", "the profile has nothing of %s; \"afdo cache\" counts how many there are", strings.Join(s.Sources, ", "))
 }
@@ -249,7 +249,7 @@ func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	}
 }
 
-// paths returns the paths of the sources of the command.
+// paths returns the paths of the command's source files.
 func (s source) paths() (paths []string) {
 	for _, source := range s.Sources {
 		paths = append(paths, s.Path(source))

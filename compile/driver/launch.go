@@ -79,7 +79,8 @@ type Launcher struct {
 	Warn, Trace func(text string)
 }
 
-// A Plan is a command to run, with its profile.
+// A Plan is a command line to run in place of the given one, with the profile that the compiler
+// reads.
 type Plan struct {
 	Argv    []string
 	Without []string // the command without the profile, to run if Argv fails because of it; nil if Argv has no profile

@@ -151,7 +151,7 @@ func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	return nil
 }
 
-// wholeList is a filter for [selectLayout] that accepts all functions.
+// wholeList is a function for [selectLayout] with which all functions of a list are selected.
 func wholeList(string) bool { return true }
 
 // selectLayout reads the layout list at a path. It returns the entries for which wanted is true of

@@ -141,7 +141,7 @@ func encodeNotes(name string, notes, dump []byte) []byte {
 // have some hundred megabytes.
 const maxNotes = 4 << 30
 
-// decodeNotes decodes what [encodeNotes] returned.
+// decodeNotes decodes the notes of a source from the cache, as [encodeNotes] has encoded them.
 func decodeNotes(data []byte) (*compileNotes, error) {
 	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxNotes))
 	if err != nil {

@@ -152,7 +152,7 @@ func (p *profileFile) reads(version uint32) bool {
 	return err == nil && h.Version == version && h.ByteOrder == binary.LittleEndian
 }
 
-// isV4 reports whether a file is a profile of version 4.
+// isV4 reports whether a file is a profile in version 4 of the GCOV format.
 func isV4(path string) bool { return formatOf(path) == anyprof.V4 }
 
 // isGCOV reports whether a file is a profile of GCC, of any version.

@@ -49,7 +49,7 @@ func temporaryFolder() (string, error) {
 // cache keys, because another version of the program may select other functions for a slice.
 func selfState() uint64 { return self().State }
 
-// self returns the executable file of this program.
+// self returns the path and the state of the executable file of this program.
 func self() record.File {
 	path, err := os.Executable()
 	if err != nil {

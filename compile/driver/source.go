@@ -97,7 +97,7 @@ func (f *profileFile) program() (*slice.Program, func(), error) {
 // launcher goes on without the cache.
 type cacheError struct{ error }
 
-// isCacheError reports whether an error is or wraps a [cacheError].
+// isCacheError reports whether reading or writing the cache has caused an error, see [cacheError].
 func isCacheError(err error) bool {
 	var c cacheError
 	return errors.As(err, &c)
@@ -226,7 +226,8 @@ func (s source) encodeWhole(w io.Writer) error {
 	return err
 }
 
-// encodeProfile encodes a profile in the format that a compiler reads.
+// encodeProfile encodes a profile in the version of the GCOV format that the compiler reads, or for
+// clang in ExtBinary.
 func encodeProfile(p *profile.Profile, compiler *toolchain.Compiler) ([]byte, error) {
 	if compiler.Clang {
 		return clangprofile.Encode(p)

@@ -71,7 +71,7 @@ type declaration struct {
 // discriminator distinguishes several blocks of code in the line.
 type place struct{ line, discriminator int }
 
-// placeOf returns the place of a record in a profile.
+// placeOf returns the line and the discriminator of a record in a profile.
 func placeOf(r *profile.Record) place { return place{int(wire.Offset(r.Line)), int(r.Discriminator)} }
 
 // String returns a place in the form in which GCC writes it, such as 3 or 3.1.

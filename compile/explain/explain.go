@@ -50,7 +50,7 @@ func (r Reason) Findable() bool { return r != Border && r != OneBlock }
 // lost reports whether the compiler did not use a count with this reason.
 func (r Reason) lost() bool { return r != Found && r != Apart }
 
-// better returns the better one of two reasons.
+// better returns the better one of two reasons: the one that comes first in [Reasons].
 func better(a, b Reason) Reason {
 	if slices.Index(Reasons, a) <= slices.Index(Reasons, b) {
 		return a
@@ -137,7 +137,7 @@ type Unit struct {
 	Reason   Reason // [Unoptimised] or [Unprofiled], else empty
 }
 
-// A Report describes how a whole profile was used.
+// A Report describes how compilers used the counts of a profile, by function and by unit.
 type Report struct {
 	Tally
 	Elsewhere uint64     // for ReportPart: sum of the counts of functions of other units
@@ -174,7 +174,7 @@ type profiledFunction struct {
 	unknown bool            // the file of a symbol is unknown
 }
 
-// profiledFunctions returns the functions of a profile by canonical name.
+// profiledFunctions returns what a profile has about each function. The keys are canonical names.
 func profiledFunctions(p *profile.Profile) map[string]profiledFunction {
 	functions := make(map[string]profiledFunction)
 	for s := range p.NumSymbols() {
@@ -265,7 +265,8 @@ type frame struct {
 	again bool // the place is of a count, and a later count has the same line
 }
 
-// A counting adds up the counts of a profile by reason.
+// A counting is the state of adding up the counts of a profile by the reason why they were used or
+// not.
 type counting struct {
 	codes     []*Code
 	part      bool // leave out functions of units that were not compiled

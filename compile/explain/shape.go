@@ -18,7 +18,7 @@ type shape struct {
 	alone       bool // one of the copies is not inlined, so it has all lines of the function
 }
 
-// add adds a line with code to the shape.
+// add records that a line of the function has code.
 func (s *shape) add(line int) {
 	if s.lines == nil {
 		s.lines, s.first, s.last = make(map[int]bool), line, line
@@ -27,7 +27,7 @@ func (s *shape) add(line int) {
 	s.first, s.last = min(s.first, line), max(s.last, line)
 }
 
-// addCall adds the line of an inlined call to the shape.
+// addCall records that a call of callee is inlined in a line of the function.
 func (s *shape) addCall(callee string, line int) {
 	if s.inlined == nil {
 		s.inlined = make(map[string]map[int]bool)

@@ -84,7 +84,8 @@ func (s *selection) prune(records []profile.Record) []profile.Record {
 	}
 }
 
-// An openBody is an inlined body that [selection.prune] is going through.
+// An openBody is an inlined body whose records [selection.prune] is reading, and that it may have
+// to remove.
 type openBody struct {
 	head int // index of its first record among the records that are kept
 	end  int // index of its end among all records
@@ -208,7 +209,7 @@ func (s *selection) compareCallers(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(x, y), strings.Compare(a.Name, b.Name))
 }
 
-// compareSymbols orders symbols by name and file.
+// compareSymbols compares two symbols for sorting: by name, and then by the path of their units.
 func (s *selection) compareSymbols(a, b program.Symbol) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(s.Store.Path(a.Unit), s.Store.Path(b.Unit)))
 }

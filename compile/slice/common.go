@@ -71,7 +71,7 @@ func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index,
 	return others, nil
 }
 
-// anyName accepts all names.
+// anyName returns true: as a filter of symbol names it accepts all names.
 func anyName(string) bool { return true }
 
 // requirementsOf returns what a text must contain if its compile defines a symbol.

@@ -67,7 +67,8 @@ func (q *Request) check() error {
 	return checkBits(q.Bits)
 }
 
-// checkBits returns an error for a negative number of significant bits.
+// checkBits returns an error if the number of significant bits, to which counts are to be rounded,
+// is negative.
 func checkBits(bits int) error {
 	if bits < 0 {
 		return fmt.Errorf("slice: %w: %d significant bits", errRequest, bits)

@@ -272,7 +272,8 @@ func (s *selection) read(sym program.Symbol) (profile.Function, error) {
 	return f, err
 }
 
-// callee returns the symbol to which a record refers.
+// callee returns the symbol with an ID that a record of the slice refers to. If there is no such
+// symbol, the profile is malformed.
 func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	sym, err := s.Store.Symbol(id)
 	if errors.Is(err, afdo.ErrNotFound) {

@@ -42,7 +42,8 @@ type Text struct {
 	anyScope bool                // any word may be the name of a class or namespace
 }
 
-// A wordUse says how a text uses a word.
+// A wordUse says how a text uses a word: whether it counts as mentioned, and whether it names a
+// class or namespace.
 type wordUse uint8
 
 const (
@@ -94,7 +95,7 @@ func addBytes(set map[string]struct{}, name []byte) {
 	}
 }
 
-// wordHash returns the hash by which a Text stores a word.
+// wordHash returns the hash of a word. A Text stores these hashes in place of the words.
 func wordHash[T string | []byte](word T) uint32 {
 	h := uint64(xxhash.Sum64String(string(word)))
 	return uint32(h)
@@ -227,14 +228,14 @@ func needs(cut string, r requirement) bool {
 // isUnnamed reports whether a word is clang's name for a lambda or another type without a name.
 func isUnnamed(word string) bool { return strings.HasPrefix(word, "$_") }
 
-// Empty reports whether no text has been added.
+// Empty reports whether no source text has been added to the Text.
 func (t *Text) Empty() bool { return len(t.words) == 0 }
 
 // TextForm is the version of the encoding that [Text.Encode] writes. Keys of caches should contain
 // it.
 const TextForm = "afdo text 11"
 
-// Encode encodes the text for [DecodeText].
+// Encode encodes the words and names of the Text for a cache. [DecodeText] decodes them.
 func (t *Text) Encode() []byte {
 	words := make([]uint32, 0, len(t.words))
 	for w := range t.words {

@@ -20,7 +20,8 @@ import (
 // place of compilers, or cache their results.
 var launcherSettings = []string{"CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_Fortran_COMPILER_LAUNCHER", "CCACHE_PREFIX", "AFDO_PROFILE"}
 
-// withoutLaunchers removes the launcherSettings from an environment, and turns ccache off.
+// withoutLaunchers removes from an environment the variables that make a build run ccache or
+// another launcher before its compilers, see launcherSettings. It also turns ccache off.
 func withoutLaunchers(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")

@@ -184,7 +184,7 @@ func (c costs) sums(which int) map[string]float64 {
 	return sums
 }
 
-// total returns the number of all instructions.
+// total returns the sum of the executed instructions of all functions.
 func (c costs) total() (sum float64) {
 	for _, n := range c {
 		sum += n

@@ -20,7 +20,7 @@ const DoneBefore = "done before"
 // logName is the name of the log in the working folder: the commands and what they reported.
 const logName = "log"
 
-// begin calls Options.Doing for the next step.
+// begin reports to the user, by Options.Doing, that the next step of tune begins.
 func (t *tuning) begin(name string) {
 	t.doing.Number++
 	t.doing.Total = max(t.doing.Total, t.doing.Number)
@@ -30,7 +30,8 @@ func (t *tuning) begin(name string) {
 	t.doing.Added = ""
 }
 
-// detail calls Options.Doing with a new detail of the current step.
+// detail reports to the user, by Options.Doing, what the current step of tune is doing, such as
+// "round 2 of 8".
 func (t *tuning) detail(format string, args ...any) {
 	t.doing.Detail = fmt.Sprintf(format, args...)
 	t.Doing(t.doing)

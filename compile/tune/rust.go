@@ -66,7 +66,8 @@ func (o *rustOptions) find(kind, help string) {
 	}
 }
 
-// checkRust sets t.rustOptions, and tells the user if they are unstable.
+// checkRust asks rustc for the names of its options for a profile and stores them in t.rustOptions.
+// It tells the user if they are unstable.
 func (t *tuning) checkRust(ctx context.Context) (err error) {
 	if t.rustOptions, err = askRust(ctx, t.Tree, t.env); err == nil && t.rustOptions.isUnstable() {
 		t.note("rustc gets unstable options, %s, which %s allows for this build", strings.TrimSuffix(strings.TrimSpace(t.rustOptions.debugInfo+" and "+t.rustOptions.profile), "="), AllowUnstable)

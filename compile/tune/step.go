@@ -92,7 +92,7 @@ func (t *tuning) step(name string, do func() error) error {
 	return t.state.set(name, t.key)
 }
 
-// A task is a command to run.
+// A task is a command that a step of tune runs, with its folder and its environment.
 type task struct {
 	argv []string
 	dir  string
@@ -114,7 +114,7 @@ func (c task) program() string {
 	return c.argv[0]
 }
 
-// inShell returns a command that runs a line in a shell.
+// inShell returns the words of a command that runs a command line in a shell.
 func inShell(line string) []string { return []string{"sh", "-c", line} }
 
 // do logs and runs a command. All processes that it starts end with the context.
@@ -163,7 +163,7 @@ func (e *CommandError) Error() string {
 	return text
 }
 
-// Unwrap returns the error of the process.
+// Unwrap returns the error with which the process of the command has ended.
 func (e *CommandError) Unwrap() error { return e.Err }
 
 // maxTail is the number of bytes at the end of a command's output that are kept for its error.
@@ -178,7 +178,8 @@ type outputTail struct {
 	data []byte // end of the output
 }
 
-// Write implements [io.Writer]. It returns no errors.
+// Write takes the next output of the command, of which only the last bytes are stored. It never
+// returns an error.
 func (t *outputTail) Write(p []byte) (int, error) {
 	for _, b := range p {
 		if b != '\n' {
@@ -209,7 +210,7 @@ func (t *outputTail) String() string {
 	return string(data)
 }
 
-// quoteSettings quotes the values of variables for a shell.
+// quoteSettings takes environment settings NAME=VALUE and quotes their values for a shell.
 func quoteSettings(settings []string) []string {
 	quoted := make([]string, len(settings))
 	for i, s := range settings {

@@ -95,7 +95,8 @@ var ErrStopped = errors.New("stopped")
 // scripts of tune.
 var errNoCompiler = errors.New("the build ran no compiler through PATH, CC, CXX or FC")
 
-// A tuning is the state of one call of [Run].
+// A tuning is the state of one call of [Run]: its options, the paths that it uses, and what its
+// steps have found out.
 type tuning struct {
 	Options
 	base, fast string   // copies of the tree, built without the profile and with it
@@ -200,7 +201,7 @@ func (t *tuning) ours() []string {
 	return []string{t.Folder, t.delivered(profileName), t.delivered(partName)}
 }
 
-// in returns the path of a file in the working folder.
+// in returns the path of a file or folder in the working folder, given its name there.
 func (t *tuning) in(name string) string { return filepath.Join(t.Folder, name) }
 
 // run runs all steps of tune, from checking the commands to measuring the last build, and returns
@@ -232,7 +233,7 @@ func (t *tuning) run(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// buildPlain builds the program without a profile.
+// buildPlain builds the program without a profile, and checks that the result can be profiled.
 func (t *tuning) buildPlain(ctx context.Context, r *Result) error {
 	if err := t.reportLeftovers(); err != nil {
 		return err
@@ -250,7 +251,7 @@ func (t *tuning) buildPlain(ctx context.Context, r *Result) error {
 	return cmp.Or(t.checkOptimised(), t.checkBuilt(), err)
 }
 
-// record runs the training and creates the profile.
+// record runs the training commands under a recorder, and creates the profile from the recordings.
 func (t *tuning) record(ctx context.Context, r *Result) (err error) {
 	t.key = keyOf(t.key, t.Measure)
 	if err := t.step(firstRunning, func() error { return t.firstRun(ctx) }); err != nil {

@@ -52,7 +52,8 @@ const (
 	allFeatures = PostLinkCounts<<1 - 1
 )
 
-// A Function is the map of one function.
+// A Function is what the block address map has about one function of the machine code, such as the
+// ranges of its basic blocks.
 type Function struct {
 	At       Position // place of the function's map in the file
 	Version  uint8
@@ -76,7 +77,7 @@ type Range struct {
 	Blocks    []Block
 }
 
-// Flags are properties of a block.
+// Flags are properties of a basic block, for example that it ends with a return.
 type Flags uint8
 
 // The flags of versions 2 to 5.
@@ -90,7 +91,7 @@ const (
 	allFlags = HasIndirectBranch<<1 - 1
 )
 
-// A Block is a basic block of machine code.
+// A Block is a basic block of machine code, as the block address map describes it.
 type Block struct {
 	ID     uint32 // number of the block, unique in the function
 	Offset uint32 // in bytes from Range.Address

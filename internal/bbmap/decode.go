@@ -99,7 +99,7 @@ func (d *decoder) head(f *Function) {
 	}
 }
 
-// blockRange decodes a range of contiguous blocks.
+// blockRange decodes the part of a function's map that is about one range of contiguous blocks.
 func (d *decoder) blockRange(f *Function) (r Range) {
 	r.Address, r.Section = d.address()
 	pos := d.Pos
@@ -204,7 +204,7 @@ func (d *decoder) skipSuccessors(f *Function) {
 	}
 }
 
-// uleb32 decodes a number of at most 32 bits.
+// uleb32 decodes a ULEB128 number of at most 32 bits. what names the number in errors.
 func (d *decoder) uleb32(what string) uint32 {
 	pos := d.Pos
 	n := d.ULEB()

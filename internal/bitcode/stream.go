@@ -51,7 +51,8 @@ func (s *stream) fail(class error, detail string) {
 	}
 }
 
-// left returns the number of bits that are left, 0 after a fault.
+// left returns the number of bits of the bitcode that have not been read. After a fault it returns
+// 0.
 func (s *stream) left() uint64 {
 	if s.fault != nil {
 		return 0
@@ -59,7 +60,7 @@ func (s *stream) left() uint64 {
 	return uint64(len(s.data))*8 - s.pos
 }
 
-// fixed reads a field of at most 64 bits.
+// fixed reads a number of the given width in bits, at most 64.
 func (s *stream) fixed(width uint64) (v uint64) {
 	if width > s.left() {
 		s.fail(fault.ErrTruncated, "the file ends in a field")
@@ -94,10 +95,10 @@ func (s *stream) vbr(width uint64) (v uint64) {
 	}
 }
 
-// align skips to the next multiple of 32 bits.
+// align skips the bits up to the next multiple of 32 bits of the stream.
 func (s *stream) align() { s.fixed(-s.pos & 31) }
 
-// skip skips n bytes and returns them.
+// skip returns the next n bytes of the stream, and skips them.
 func (s *stream) skip(n uint64) []byte {
 	if n > s.left()/8 {
 		s.fail(fault.ErrTruncated, "the file ends in a block")
@@ -108,7 +109,7 @@ func (s *stream) skip(n uint64) []byte {
 	return s.data[start : start+n]
 }
 
-// define reads the definition of an abbreviation.
+// define reads an abbreviation: the description of how the fields of certain records are encoded.
 func (s *stream) define() (a abbreviation) {
 	n := s.vbr(5)
 	for range n {
@@ -158,7 +159,8 @@ func (r *record) add(v uint64) {
 	r.count++
 }
 
-// unabbreviated reads a record that has no abbreviation.
+// unabbreviated reads a record whose encoding no abbreviation describes: each field is a
+// variable-width number.
 func (s *stream) unabbreviated() record {
 	r := record{code: s.vbr(6)}
 	for n := s.vbr(6); n > 0 && s.fault == nil; n-- {

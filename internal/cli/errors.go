@@ -25,10 +25,10 @@ type UsageError struct {
 	missing bool
 }
 
-// Error returns the message.
+// Error returns the message about the wrong arguments.
 func (e *UsageError) Error() string { return e.msg }
 
-// Usagef returns a [UsageError].
+// Usagef returns a [UsageError] with a formatted message.
 func Usagef(format string, args ...any) error {
 	return &UsageError{msg: fmt.Sprintf(format, args...)}
 }

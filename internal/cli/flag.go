@@ -16,10 +16,10 @@ type Flag[T any] struct {
 	given bool
 }
 
-// String returns the text that was given, "" at first.
+// String returns the text that the user has given for the flag, or "" if there is none.
 func (f *Flag[T]) String() string { return f.text }
 
-// Set parses the text, and stores the value.
+// Set parses the text that the user has given for the flag, and stores the value.
 func (f *Flag[T]) Set(text string) (err error) {
 	if f.Once != "" && f.given && f.text != text {
 		return errors.New(f.Once)
@@ -30,7 +30,7 @@ func (f *Flag[T]) Set(text string) (err error) {
 	return err
 }
 
-// Type is what the help calls the value.
+// Type returns the word for the value of the flag in the help, such as SHARE.
 func (f *Flag[T]) Type() string { return f.Kind }
 
 // OnceFlag returns a flag for a text that can be given only once, because a second one would be

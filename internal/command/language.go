@@ -100,7 +100,7 @@ func isHeader(option, file string) bool {
 	return slices.Contains(headerSuffixes, filepath.Ext(file))
 }
 
-// PrecompilesHeader reports whether the command only precompiles headers.
+// PrecompilesHeader reports whether the command precompiles headers and compiles nothing else.
 func (c *Line) PrecompilesHeader() bool {
 	return c.Reason == CompilesNothing && c.header && !c.declined
 }

@@ -84,7 +84,8 @@ func (c *Line) KnowsModules() bool {
 	return slices.ContainsFunc(c.words, func(w word) bool { return strings.HasPrefix(w.text, "-fmodule") })
 }
 
-// Preprocessed returns the sources that need no preprocessing.
+// Preprocessed returns those sources of the command that are already preprocessed, such as files
+// with the suffix .i.
 func (c *Line) Preprocessed() []string {
 	var sources []string
 	for i := range c.words {

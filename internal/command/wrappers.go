@@ -103,7 +103,8 @@ func (c *Line) KeyedLauncher() string {
 // distcc.
 func Distributes(word string) bool { return slices.Contains(distributors, ProgramName(word)) }
 
-// isSetting reports whether a word has the form NAME=VALUE.
+// isSetting reports whether a word of a command line has the form NAME=VALUE, and so sets an
+// environment variable.
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "-")

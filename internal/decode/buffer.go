@@ -23,7 +23,8 @@ type Buffer struct {
 	Err  *Fault // the first fault
 }
 
-// Fail records a fault at position pos, unless there is an earlier fault.
+// Fail records a fault at position pos of the bytes, unless an earlier fault was recorded. class is
+// the error that the fault matches.
 func (b *Buffer) Fail(pos int, class error, format string, args ...any) {
 	b.record(Fault{Part: b.Part, Pos: pos, Class: class, Detail: fmt.Sprintf(format, args...)})
 }
@@ -55,7 +56,7 @@ func (b *Buffer) Error(place func(*Fault) error) error {
 	return place(b.Err)
 }
 
-// Rest returns the number of bytes left.
+// Rest returns the number of bytes that have not been decoded.
 func (b *Buffer) Rest() int { return len(b.Data) - b.Pos }
 
 // Has reports whether n bytes are left. If not, it records a fault; what is the name of the field
@@ -196,7 +197,7 @@ func (b *Buffer) unended(what string) {
 	b.Fail(b.Pos, fault.ErrTruncated, "%s does not end within the %d bytes left", what, b.Rest())
 }
 
-// SkipLEB skips a LEB128 number, signed or unsigned.
+// SkipLEB skips the bytes of a LEB128 number, which may be signed or unsigned.
 func (b *Buffer) SkipLEB() {
 	for i, c := range b.Data[b.Pos:] {
 		if c < 0x80 {

@@ -40,7 +40,7 @@ const busyRatio = 1.25
 // A Usage is the elapsed time and the processor time of one run of a program.
 type Usage struct{ Wall, CPU time.Duration }
 
-// A Plan has the options for comparing two programs.
+// A Plan has the options for comparing the times of two programs, such as the number of rounds.
 type Plan struct {
 	Rounds      int           // number of rounds; 0 means as many as are needed
 	Budget      time.Duration // time until the first evaluation; 0 means [Budget]

@@ -44,7 +44,7 @@ func (f *fileLayout) number() {
 	}
 }
 
-// write writes the whole file.
+// write encodes the whole file and writes it to w.
 func (f *fileLayout) write(w io.Writer, o Options) error {
 	stretches, err := f.stretches(o)
 	if err != nil {
@@ -127,7 +127,7 @@ func (e *encoder) take() Sections {
 	return s
 }
 
-// Sections holds consecutive encoded sections of a file.
+// Sections holds the encoded bytes of sections that are adjacent in a file, and the size of each.
 type Sections struct {
 	Data  []byte
 	Sizes []uint64 // size of each section

@@ -181,7 +181,7 @@ func (p *Plan) frame(sizes []uint64, s *afdo.Summary, evidence *profile.Evidence
 	return head, e.data, nil
 }
 
-// fileNames encodes the file names section (RFC 4.5).
+// fileNames encodes the file names section, which lists the units of the file (RFC 4.5).
 func (e *encoder) fileNames(p *Plan) {
 	sections := make([]uint32, len(p.units))
 	for _, u := range p.Units {
@@ -197,7 +197,7 @@ func (e *encoder) fileNames(p *Plan) {
 	e.add(afdo.SectionFileNames)
 }
 
-// summary encodes the summary section.
+// summary encodes the summary section of the file.
 func (e *encoder) summary(s *afdo.Summary) {
 	w := wire.Summary{
 		TotalCount: s.TotalCount, MaxCount: s.MaxCount, MaxFunctionCount: s.MaxFunctionCount,

@@ -110,7 +110,7 @@ func (e *FormatError) Error() string {
 	return text + e.Err.Error() + ": " + e.Detail
 }
 
-// Unwrap returns the class.
+// Unwrap returns the class of the error, such as [ErrTruncated].
 func (e *FormatError) Unwrap() error { return e.Err }
 
 // Is makes errors.Is work with [ErrMalformed]: it reports whether target is ErrMalformed and the
@@ -149,7 +149,7 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("afdo: read %d bytes at offset %d: %v", e.Size, e.Offset, e.Err)
 }
 
-// Unwrap returns the error of the read.
+// Unwrap returns the error that the file or io.ReaderAt has returned.
 func (e *ReadError) Unwrap() error { return e.Err }
 
 // A VersionError describes a version of a profile that its package does not read, or not write. It
@@ -161,7 +161,7 @@ type VersionError struct {
 	Detail  string // what was expected and what was found
 }
 
-// Error returns the format and the detail.
+// Error returns the format, and a text about the version that is not supported.
 func (e *VersionError) Error() string {
 	return e.Format + ": " + ErrVersion.Error() + ": " + e.Detail
 }

@@ -173,7 +173,7 @@ func (f *File) Keep() {
 	}
 }
 
-// readAll fetches the whole file into memory.
+// readAll fetches the whole file from the server into memory, in chunks.
 func (f *File) readAll() {
 	var chunks [][]byte
 	for off := int64(0); off < f.size; off += chunkSize {
@@ -268,7 +268,7 @@ func (f *File) isBroken(now error) error {
 	return f.broken
 }
 
-// isClosed reports whether Close was called.
+// isClosed reports whether [File.Close] was called.
 func (f *File) isClosed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

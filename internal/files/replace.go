@@ -63,7 +63,7 @@ func (p *Pending) about(op string, err error) error {
 // TempName returns the temporary path that the file has before Commit.
 func (p *Pending) TempName() string { return p.file.Name() }
 
-// Write writes to the new file.
+// Write appends data to the new file, which still has its temporary name.
 func (p *Pending) Write(data []byte) (int, error) {
 	n, err := p.file.Write(data)
 	return n, p.about("write", err)
@@ -126,7 +126,7 @@ func (p *Pending) rename(durable bool) error {
 	return nil
 }
 
-// Discard removes the file unless it was committed.
+// Discard removes the new file, unless Commit has already given it the name of its target.
 func (p *Pending) Discard() {
 	_ = p.file.Close()
 	_ = os.Remove(p.file.Name()) // after a Commit there is no such file

@@ -62,7 +62,7 @@ func ReadList(name string, r io.Reader, asOf time.Time) ([]Input, error) {
 	return inputs, nil
 }
 
-// parseLine parses a line of a list.
+// parseLine parses a line of a list of inputs, see [ReadList].
 func parseLine(line string, asOf time.Time) (Input, error) {
 	first, rest, more := strings.Cut(line, "\t")
 	in, err := ParseInput(strings.TrimSpace(first))
@@ -114,7 +114,7 @@ func (in *Input) set(key, value string, asOf time.Time) (err error) {
 	return err
 }
 
-// ParseTime parses a time as in RFC 3339.
+// ParseTime parses a time in the format of RFC 3339, such as 2006-01-02T15:04:05Z.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.IsZero() {

@@ -28,7 +28,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// An Input is a profile of one host.
+// An Input is a profile of one host that is to be merged, with the data that determine its weight.
 type Input struct {
 	Path   string
 	Host   string        // name of the host; an input without a name is a separate host
@@ -139,7 +139,7 @@ func decay(age, halfLife time.Duration) (num, den *big.Int) {
 	return new(big.Int).SetUint64(power), new(big.Int).Lsh(big.NewInt(1), binaryPlaces+uint(whole))
 }
 
-// product returns weight multiplied by num/den.
+// product returns the ratio weight multiplied by the fraction num/den.
 func product(weight profile.Ratio, num, den *big.Int) profile.Ratio {
 	num = new(big.Int).Mul(num, new(big.Int).SetUint64(weight.Num))
 	den = new(big.Int).Mul(den, new(big.Int).SetUint64(weight.Den))

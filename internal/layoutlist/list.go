@@ -163,7 +163,8 @@ func (f *Function) survives(version int) bool {
 		slices.EqualFunc(g.Clusters, f.Clusters, slices.Equal[[]Block])
 }
 
-// unrepresentable returns an error that matches afdo.ErrUnrepresentable.
+// unrepresentable returns an error about a list that cannot be written. It matches
+// afdo.ErrUnrepresentable.
 func unrepresentable(format string, args ...any) error {
 	return fmt.Errorf("layout: %w: %s", fault.ErrUnrepresentable, fmt.Sprintf(format, args...))
 }

@@ -46,7 +46,7 @@ type parser struct {
 	offset  int64 // byte offset of that line
 }
 
-// fail returns an error at the current line.
+// fail returns an afdo.FormatError of a class, with the number of the current line.
 func (p *parser) fail(class error, detail string, args ...any) error {
 	return p.Fail(0, class, detail, args...)
 }

@@ -13,7 +13,7 @@ type Columns struct {
 	Err error
 }
 
-// Rest returns the part of the line that has not been read.
+// Rest returns the part of the current line that has not been parsed.
 func (c *Columns) Rest() []byte { return c.Line[c.At:] }
 
 // Fail records an error at the next byte, unless there is one already. what names what was expected
@@ -24,7 +24,7 @@ func (c *Columns) Fail(class error, what string) {
 	}
 }
 
-// Uint reads a number without sign.
+// Uint reads an unsigned number in the given base from the line.
 func (c *Columns) Uint(base uint64) uint64 {
 	n, length, ok := Number(c.Rest(), base)
 	switch {
@@ -40,20 +40,20 @@ func (c *Columns) Uint(base uint64) uint64 {
 	return n
 }
 
-// Hex reads a hexadecimal number, with or without 0x.
+// Hex reads a hexadecimal number, with or without 0x, from the line.
 func (c *Columns) Hex() uint64 {
 	c.Accept("0x")
 	return c.Uint(16)
 }
 
-// Blanks skips blanks.
+// Blanks skips the blanks that come next in the line.
 func (c *Columns) Blanks() {
 	for c.At < len(c.Line) && IsBlank(c.Line[c.At]) {
 		c.At++
 	}
 }
 
-// Word skips blanks and the word after them.
+// Word skips the next word of the line, and the blanks before it.
 func (c *Columns) Word() {
 	c.Blanks()
 	for c.At < len(c.Line) && !IsBlank(c.Line[c.At]) {

@@ -113,7 +113,7 @@ func signed(b []byte) int64 {
 	}
 }
 
-// take returns the next byte of the instruction.
+// take returns the next byte of the x86 instruction that is being decoded.
 func (x *x86) take() byte {
 	b := x.code[x.at]
 	x.at++

@@ -114,7 +114,8 @@ func (r *Reader) decodeThrottle(raw rawRecord) (Record, error) {
 	return &r.slow, nil
 }
 
-// string reads a NUL-terminated name.
+// string reads a NUL-terminated string, such as the name of a mapped file, from the part of a
+// record that the cursor has not read.
 func (r *Reader) string(c *cursor, raw rawRecord) (string, error) {
 	end := bytes.IndexByte(c.left(), 0)
 	if c.Err != nil || end < 0 {
@@ -158,7 +159,7 @@ type cursor struct{ decode.Buffer }
 
 func newCursor(data []byte, big bool) cursor { return cursor{decode.Buffer{Data: data, Big: big}} }
 
-// left returns the bytes that have not been read.
+// left returns the bytes of the record that have not been read.
 func (c *cursor) left() []byte { return c.Data[c.Pos:] }
 
 // field is the name of every field in error messages.

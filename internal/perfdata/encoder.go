@@ -30,7 +30,7 @@ func (e *encoder) counted(s string) {
 	e.name(s, multiple)
 }
 
-// magic writes the magic number of a recording.
+// magic writes the magic number with which perf.data begins.
 func (e *encoder) magic() {
 	magic := magicLittle
 	if nativeBig {

@@ -157,7 +157,8 @@ func (e *Event) Filter() string {
 	return strings.Join(names, ",")
 }
 
-// HasCalls reports whether the branch stacks have all calls.
+// HasCalls reports whether the branch stacks of the event contain every call, because their filter
+// selects all branches or all calls.
 func (e *Event) HasCalls() bool {
 	filter := strings.Split(e.Filter(), ",")
 	return filter[0] == "" || filter[0] == "any_call" && !strings.HasSuffix(filter[len(filter)-1], "_tx")

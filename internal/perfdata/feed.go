@@ -159,7 +159,7 @@ func (f *feed) finish(at int64) error {
 	return io.EOF
 }
 
-// stop stops the decompressor.
+// stop ends the decompression of the file's compressed records and frees its memory.
 func (f *feed) stop() {
 	if f.inflate != nil {
 		f.inflate.stop()

@@ -42,7 +42,8 @@ type part struct{ offset, size uint64 }
 
 func (c *cursor) part() part { return part{c.Uint64(field), c.Uint64(field)} }
 
-// A fileHeader is the header in file mode.
+// A fileHeader is the header of perf.data in file mode: it says where the events, the records and
+// the optional sections are.
 type fileHeader struct {
 	attrSize uint64 // size of an attribute, including the position of its IDs
 	attrs    part
@@ -344,7 +345,7 @@ type BuildID struct {
 
 func hexID(b []byte) string { return hex.EncodeToString(b) }
 
-// cString returns the bytes before the first NUL.
+// cString returns the bytes of b before the first NUL as a string.
 func cString(b []byte) string {
 	name, _, _ := bytes.Cut(b, []byte{0})
 	return string(name)

@@ -147,7 +147,7 @@ func (r *Reader) next() (rawRecord, error) {
 	return r.merge.next()
 }
 
-// stop stops all decompressors.
+// stop ends the decompression of compressed records in all files of the recording.
 func (r *Reader) stop() {
 	for _, f := range r.feeds {
 		f.stop()

@@ -15,7 +15,8 @@ type Record interface{ record() }
 // UnknownPID is the process ID in records without one, and in the kernel's mappings.
 const UnknownPID = -1
 
-// A Mode says whose code the processor was running.
+// A Mode says whose code the processor was running: that of a user, of the kernel, of a hypervisor
+// or of a virtual machine.
 type Mode uint8
 
 // Modes, as in the lowest bits of perf_event_header.misc.
@@ -61,7 +62,8 @@ type Sample struct {
 	Symbol string
 }
 
-// A Branch is an entry of a branch stack.
+// A Branch is a branch that the processor has recorded in a branch stack: from which address to
+// which address it led.
 type Branch struct {
 	From, To uint64
 	Flags    BranchFlags
@@ -82,7 +84,7 @@ const notTaken BranchFlags = 1 << 63
 // instruction. Only the text of perf script shows this, for Arm SPE.
 func (f BranchFlags) NotTaken() bool { return f&notTaken != 0 }
 
-// An Mmap records that a process mapped a file.
+// An Mmap records that a process mapped a file into its memory, for example a library.
 type Mmap struct {
 	PID, TID   int32  // UnknownPID for the kernel
 	Time       uint64 // 0 if not recorded

@@ -7,7 +7,7 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 )
 
-// words iterates over the words of a line.
+// A words iterates over the words of a line of perf script.
 type words struct {
 	line       []byte
 	word       []byte

@@ -63,7 +63,7 @@ func (c *textCursor) mmap() *Mmap {
 	return m
 }
 
-// comm parses "NAME:PID/TID".
+// comm parses the text of a COMM record, "NAME:PID/TID": a thread and its new name.
 func (c *textCursor) comm(exec bool, time uint64) *Comm {
 	m := &Comm{Exec: exec, Time: time}
 	colon := bytes.LastIndexByte(c.Rest(), ':')
@@ -79,7 +79,7 @@ func (c *textCursor) comm(exec bool, time uint64) *Comm {
 	return m
 }
 
-// threads parses "PID:TID):(PID:TID)".
+// threads parses the text "PID:TID):(PID:TID)" of a FORK or EXIT record: a thread and its parent.
 func (c *textCursor) threads() (pid, tid, parent, parentTID int32) {
 	pid = c.int32()
 	c.Expect(":")
@@ -95,7 +95,7 @@ func (c *textCursor) threads() (pid, tid, parent, parentTID int32) {
 // A textCursor parses the current line from left to right. It keeps the first error.
 type textCursor struct{ lines.Columns }
 
-// int32 reads a decimal number, possibly negative.
+// int32 reads a decimal number, which may be negative, from the line.
 func (c *textCursor) int32() int32 {
 	n, rest, ok := int32Word(c.Rest())
 	if !ok {

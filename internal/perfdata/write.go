@@ -159,7 +159,7 @@ func (e *encoder) buildID(id BuildID) error {
 	})
 }
 
-// buildIDField decodes a build ID in hexadecimal.
+// buildIDField converts a build ID in hexadecimal to the bytes that a record contains.
 func buildIDField(id string) ([]byte, error) {
 	field, err := hex.DecodeString(id)
 	if err != nil || len(field) > buildIDMax {
@@ -168,7 +168,8 @@ func buildIDField(id string) ([]byte, error) {
 	return field, nil
 }
 
-// record writes a record with its header.
+// record writes a record: its header with the type kind, the field misc and the size, and then the
+// content, which the function write writes.
 func (e *encoder) record(kind uint32, misc uint16, write func()) error {
 	start := len(e.b)
 	e.u32(kind)

@@ -131,7 +131,7 @@ func (w *Writer) mmap(m *Mmap) error {
 	})
 }
 
-// comm writes a COMM record.
+// comm writes a COMM record, which has the new name of a thread.
 func (w *Writer) comm(c *Comm) error {
 	misc := uint16(0)
 	if c.Exec {
@@ -145,7 +145,7 @@ func (w *Writer) comm(c *Comm) error {
 	})
 }
 
-// task writes a FORK or EXIT record.
+// task writes a FORK or EXIT record, which says that a thread begins or ends.
 func (w *Writer) task(kind uint32, pid, parent, tid, parentTID int32, time uint64) error {
 	return w.record(kind, 0, func() {
 		for _, v := range [...]int32{pid, parent, tid, parentTID} {

@@ -41,7 +41,7 @@ const Folded = "[nested deeper]"
 // ErrTooLarge is returned if the counts add up to more than a pprof profile can hold.
 var ErrTooLarge = errors.New("the counts add up to more than 2^63-1")
 
-// Options select what is written besides the samples.
+// Options select what a pprof file contains besides the samples.
 type Options struct {
 	Source   string              // name of the profile, which pprof shows as the name of the program
 	Comments []string            // comments to write before the standard ones
@@ -252,7 +252,8 @@ func (e *encoder) flush(above int) {
 	e.out = e.out[:0]
 }
 
-// finish writes comments and ends the profile.
+// finish writes the tables of functions, locations and strings and the given comments, and ends the
+// pprof file.
 func (e *encoder) finish(comments []string) error {
 	for _, c := range comments {
 		// The field is written as a packed list with one element, because Uint leaves out index 0.
@@ -278,7 +279,7 @@ type bodyEncoder struct {
 	folded uint64  // number of counts nested deeper than MaxDepth in the whole profile
 }
 
-// A line is a source line of a symbol.
+// A line is a source line in the function of a symbol.
 type line struct {
 	symbol profile.SymbolRef
 	offset uint32
@@ -417,7 +418,7 @@ func WriteStacks(w io.Writer, o Options, types []ValueType, stacks iter.Seq2[Sta
 	return e.finish(o.Comments)
 }
 
-// A stackEncoder writes call stacks.
+// A stackEncoder writes call stacks as samples of a pprof file.
 type stackEncoder struct {
 	encoder
 	functions map[Function]uint64

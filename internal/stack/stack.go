@@ -46,7 +46,7 @@ func (s *Stack[T]) Pop() T {
 // there is none.
 func (s *Stack[T]) Top() *T { return &s.top[len(s.top)-1] }
 
-// Empty reports whether there is nothing on the stack.
+// Empty reports whether the stack has no values.
 func (s *Stack[T]) Empty() bool { return len(s.top) == 0 }
 
 // Clear removes all values, and keeps the memory of one page for later values.

@@ -38,7 +38,8 @@ func (t *Names[ID]) Add(key string, id ID) {
 
 func (t *Names[ID]) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
 
-// Build prepares lookups of all symbols that were added.
+// Build prepares the table for lookups of all symbols that were added. It must be called after the
+// last Add and before the first lookup.
 func (t *Names[ID]) Build() {
 	t.heads = make([]uint32, 1<<bits.Len(uint(len(t.entries))))
 	for i := len(t.entries) - 1; i >= 0; i-- { // backwards, so that lookups return symbols in the order of Add

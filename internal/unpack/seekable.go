@@ -102,10 +102,10 @@ func seekFault(offset int64, class error, format string, args ...any) error {
 	return &fault.FormatError{Format: "zstd", Section: fault.HeaderSection, Part: "seek table", Offset: offset, Err: class, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Size returns the number of unpacked bytes.
+// Size returns the size of the unpacked content in bytes.
 func (s *Seekable) Size() int64 { return s.plain[len(s.plain)-1] }
 
-// ReadAt reads unpacked bytes at an offset in them.
+// ReadAt reads bytes of the unpacked content. off is the offset in that content.
 func (s *Seekable) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, fmt.Errorf("zstd: offset %d", off)
@@ -209,7 +209,7 @@ type Packer struct {
 	table   []byte
 }
 
-// NewPacker returns a Packer whose file goes to w.
+// NewPacker returns a Packer that writes its file to w.
 func NewPacker(w io.Writer) (*Packer, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithLowerEncoderMem(true))
 	return &Packer{w: w, encoder: encoder, table: make([]byte, seekTableHead)}, err

@@ -70,7 +70,8 @@ func (s *Stream) readHead(size int) error {
 	return nil
 }
 
-// Read reads the content from its beginning, Head included.
+// Read reads the decompressed content from its beginning, including the first bytes that are also
+// in Head.
 func (s *Stream) Read(p []byte) (int, error) { return s.src.Read(p) }
 
 // Close frees the decompressor. It does not close the file.

@@ -104,7 +104,7 @@ func (p *Profile) Format() string {
 	return "profdata"
 }
 
-// Close closes the file of the profile.
+// Close closes the file of the profile, after which no slices can be extracted.
 func (p *Profile) Close() error {
 	if p.samples != nil {
 		return p.samples.Close()

@@ -114,7 +114,8 @@ func Read(files []string, dir string) *slice.Text {
 	return t
 }
 
-// A finder finds the inputs of one compiler command.
+// A finder finds the inputs of one compiler command: the files that it reads, and the identifiers
+// in them.
 type finder struct {
 	*command.Line
 	compiler *toolchain.Compiler

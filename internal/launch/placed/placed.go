@@ -25,7 +25,8 @@ var HashFlags = []string{mapFlag, "-mllvm", "-emit-bb-hash"}
 // firstWithHashes is the first version of clang that accepts HashFlags.
 const firstWithHashes = 22
 
-// WritesHashes reports whether a compiler accepts [HashFlags].
+// WritesHashes reports whether a compiler accepts [HashFlags], and so can write the hashes of basic
+// blocks.
 func WritesHashes(c *toolchain.Compiler) bool { return c.IsSince(firstWithHashes) }
 
 // SectionsOption is the option with which clang reads a layout list of functions and basic blocks.

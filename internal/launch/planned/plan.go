@@ -142,7 +142,7 @@ func ParentLauncher() string {
 // it whenever the encoding changes.
 const form = 2
 
-// encode encodes the plan for the cache.
+// encode returns the plan in the form in which the cache stores it.
 func (p *Plan) encode() []byte {
 	var e record.Encoder
 	e.Uint(form)

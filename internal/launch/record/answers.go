@@ -246,7 +246,7 @@ func (l *looker) missing(path string) {
 	}
 }
 
-// above returns the folder that contains a path.
+// above returns the path of the folder that contains the file or folder at a path.
 func above(path string) string {
 	path = strings.TrimRight(path, string(filepath.Separator))
 	switch at := strings.LastIndexByte(path, filepath.Separator); at {

@@ -51,7 +51,8 @@ type Folder struct {
 	Names uint64 // hash of the names in the folder if the command listed it, else 0
 }
 
-// A Link is a symbolic link and its target.
+// A Link is a symbolic link that the command has followed: its path, and the path to which it
+// leads.
 type Link struct{ Path, To string }
 
 // A File is the state of a file or folder at one time.
@@ -375,13 +376,14 @@ type Encoder struct {
 	root Root
 }
 
-// Uint appends a number.
+// Uint appends a number to the encoded record.
 func (e *Encoder) Uint(v uint64) { e.Data = binary.AppendUvarint(e.Data, v) }
 
-// path appends a path, without the root of the checkout.
+// path appends a path to the encoded record. It replaces the root of the checkout at the beginning
+// of the path by rootMark.
 func (e *Encoder) path(path string) { e.String(e.root.Without(path)) }
 
-// input appends the state of a file.
+// input appends the path and the state of a file to the encoded record.
 func (e *Encoder) input(in File) {
 	e.path(in.Path)
 	e.Uint(in.State)
@@ -389,13 +391,13 @@ func (e *Encoder) input(in File) {
 	e.Uint(in.Content)
 }
 
-// String appends a string.
+// String appends a string to the encoded record.
 func (e *Encoder) String(s string) {
 	e.Uint(uint64(len(s)))
 	e.Data = append(e.Data, s...)
 }
 
-// Strings appends a list of strings.
+// Strings appends a list of strings to the encoded record.
 func (e *Encoder) Strings(list []string) {
 	e.Uint(uint64(len(list)))
 	for _, s := range list {
@@ -415,13 +417,13 @@ func (d *Decoder) count() int {
 	return d.Count(at, d.ULEB(), 1, "things")
 }
 
-// input decodes the state of a file.
+// input decodes the path and the state of a file from an encoded record.
 func (d *Decoder) input() File {
 	return File{d.path(), d.ULEB(), d.ULEB(), d.ULEB()}
 }
 
-// path reads a path and replaces the zero byte at its start by the root. A zero byte elsewhere is
-// an error.
+// path decodes a path from an encoded record. It replaces rootMark at the beginning of the path by
+// the root of the checkout. A rootMark elsewhere in the path is an error.
 func (d *Decoder) path() string {
 	at := d.Pos
 	path := d.root.with(d.String())
@@ -431,10 +433,10 @@ func (d *Decoder) path() string {
 	return path
 }
 
-// String decodes a string.
+// String decodes a string from an encoded record.
 func (d *Decoder) String() string { return string(d.Take(d.ULEB(), "a string")) }
 
-// Strings decodes a list of strings.
+// Strings decodes a list of strings from an encoded record.
 func (d *Decoder) Strings() []string {
 	list := make([]string, 0, d.count())
 	for range cap(list) {

@@ -53,7 +53,8 @@ func relative(c *command.Line, path string) string {
 	return short
 }
 
-// topFolder returns the first component of an absolute path.
+// topFolder returns the first element of an absolute path, such as "home" for /home/me. It ignores
+// a volume of Windows.
 func topFolder(path string) string {
 	path = filepath.ToSlash(path[len(filepath.VolumeName(path)):])
 	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

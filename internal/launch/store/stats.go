@@ -47,7 +47,8 @@ type Count struct {
 	File string // source file, if the count is of a single command
 }
 
-// add adds the numbers of another count.
+// add adds the numbers of the count d to those of c, such as the number of commands and their
+// processor time.
 func (c *Count) add(d Count) {
 	c.Times += d.Times
 	c.Bytes += d.Bytes
@@ -217,7 +218,7 @@ func (t *tally) add(c Count) {
 	t.counts[i].add(c)
 }
 
-// parseCount parses a line of the statistics file.
+// parseCount parses a line of the statistics file. ok is false if the line is malformed.
 func parseCount(line string) (c Count, ok bool) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 9 {

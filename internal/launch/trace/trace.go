@@ -11,7 +11,7 @@ const (
 	Link                   // reads a symbolic link itself
 )
 
-// A Program is a program that was executed.
+// A Program is a program that the observed program has executed.
 type Program struct {
 	Name string // as the caller spelled it, argv[0]
 	Path string // of the file, without symbolic links

@@ -15,7 +15,8 @@ type ELF struct {
 	Strings  []byte // the names of Symbols
 }
 
-// An ELFSection is a section that is not mapped.
+// An ELFSection is a section of the file that a program does not map into memory, such as debug
+// info.
 type ELFSection struct {
 	Name  string
 	Type  uint32
@@ -23,7 +24,7 @@ type ELFSection struct {
 	Data  []byte
 }
 
-// An ELFSymbol is a function.
+// An ELFSymbol is a function in the symbol table of an [ELF].
 type ELFSymbol struct {
 	Name      uint32 // offset in Strings
 	Low, Size uint64
@@ -36,12 +37,12 @@ const (
 	ELFCompressed = 0x800
 )
 
-// Add adds a section.
+// Add adds a section with a name and data to the ELF file.
 func (e *ELF) Add(name string, data []byte) {
 	e.Sections = append(e.Sections, ELFSection{Name: name, Type: ELFBits, Data: data})
 }
 
-// Function adds a function with a name.
+// Function adds a function to the symbol table: its name, its first address low, and its size.
 func (e *ELF) Function(name string, low, size uint64) {
 	if len(e.Strings) == 0 {
 		e.Strings = []byte{0}
@@ -97,7 +98,7 @@ func (e *ELF) Bytes() []byte {
 	return append(file, headers...)
 }
 
-// A DWARF builds debug info of version 4.
+// A DWARF builds the debug info of a binary, in version 4 of DWARF.
 type DWARF struct{ Info, Abbrev, Line, Ranges, Str []byte }
 
 // Attributes of units and functions, as pairs of attribute and form.
@@ -113,7 +114,8 @@ var (
 	tagInlined  = byte(0x1d)
 )
 
-// abbrev adds an abbreviation.
+// abbrev adds an abbreviation to the debug info: a tag, and the attributes that entries with this
+// code have. children says whether such entries have child entries.
 func (d *DWARF) abbrev(code uint64, tag byte, children bool, attrs ...[]byte) {
 	d.Abbrev = append(binary.AppendUvarint(d.Abbrev, code), tag, 0)
 	if children {
@@ -122,7 +124,7 @@ func (d *DWARF) abbrev(code uint64, tag byte, children bool, attrs ...[]byte) {
 	d.Abbrev = append(append(d.Abbrev, bytes.Join(attrs, nil)...), 0, 0)
 }
 
-// unit adds a unit with entries.
+// unit adds a compile unit with the given encoded entries to the debug info.
 func (d *DWARF) unit(entries []byte) {
 	le := binary.LittleEndian
 	d.Info = le.AppendUint32(d.Info, uint32(7+len(entries)))

@@ -15,7 +15,7 @@ type Handmade struct {
 	entries uint32
 }
 
-// NewHandmade returns a file without units.
+// NewHandmade returns a file that has no units yet.
 func NewHandmade(compact bool) *Handmade {
 	h := &Handmade{Layout: Lay(&naive.File{}, compact)}
 	h.units.Compact = compact
@@ -42,7 +42,7 @@ func (h *Handmade) Unit(path string, strings, symbols, start, end uint32) {
 	}
 }
 
-// Bytes returns the file.
+// Bytes returns the bytes of the whole file.
 func (h *Handmade) Bytes() []byte {
 	e := &Enc{Compact: h.Compact}
 	e.U32(h.entries)
@@ -164,13 +164,13 @@ type Section struct {
 	Data    []byte // bytes after the bitmask
 }
 
-// Add appends a section and returns its index.
+// Add appends a section to the file and returns its index.
 func (l *Layout) Add(s Section) int {
 	l.Sections = append(l.Sections, s)
 	return len(l.Sections) - 1
 }
 
-// Bytes returns the file.
+// Bytes returns the bytes of the whole file.
 func (l *Layout) Bytes() []byte {
 	data, _ := l.Assemble()
 	return data
@@ -235,7 +235,9 @@ func (l *Layout) place(placed []naive.Section, header int) ([]naive.Section, int
 	return placed, offset + int64(len(l.Tail))
 }
 
-// header writes the header to a buffer.
+// header appends the header and the section table of the file to buf. table has the indexes of the
+// sections in the table, placed the position of each section, and least the minimum lengths of the
+// varints.
 func (l *Layout) header(buf []byte, table []int, placed []naive.Section, least []int) []byte {
 	version := l.Version
 	version = cmp.Or(version, 4)

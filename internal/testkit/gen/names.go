@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// path generates a path that no other unit has.
+// path generates a random path that no other unit of the file has.
 func (g *generator) path(units []*unit) string {
 	taken := map[string]bool{"": true}
 	for _, u := range units {

@@ -90,7 +90,7 @@ func Random(r *rand.Rand, o Options) (data []byte, truth *naive.File) {
 	return g.file()
 }
 
-// A generator generates one file.
+// A generator generates one random file for [Random].
 type generator struct {
 	r     *rand.Rand
 	o     Options

@@ -114,7 +114,7 @@ func encodeStringTable(e *Enc, names []string) {
 	(&trie{e: e, shape: plainShape}).node(ends)
 }
 
-// recordsOf returns the records of locations.
+// recordsOf converts locations of package naive to records that can be encoded.
 func recordsOf(ls []naive.Location) (records []record) {
 	for _, l := range ls {
 		records = append(records, record{loc: l, hasDisc: l.Disc != 0, body: recordsOf(l.Locations)})
@@ -166,7 +166,8 @@ func Count(line, disc uint32, count uint64) naive.Location {
 	return l
 }
 
-// Inlined returns the record of an inlined function.
+// Inlined returns the record of an inlined function: where it is inlined, which function it is, and
+// the records of its body.
 func Inlined(line, disc, callee uint32, body ...naive.Location) naive.Location {
 	return naive.Location{
 		Type: naive.InlinedFn, Line: line, Disc: disc, Callee: callee,
@@ -203,10 +204,10 @@ func (e *Enc) U56(v uint64) { e.uint(v, 7) }
 // U64 appends a field of eight bytes.
 func (e *Enc) U64(v uint64) { e.uint(v, 8) }
 
-// Bytes appends bytes unchanged.
+// Bytes appends bytes to the encoded data, unchanged.
 func (e *Enc) Bytes(b []byte) { e.Buf = append(e.Buf, b...) }
 
-// String appends bytes unchanged.
+// String appends the bytes of a string to the encoded data, unchanged.
 func (e *Enc) String(s string) { e.Buf = append(e.Buf, s...) }
 
 // Varint appends a varint of at least n bytes in either mode, regardless of the field's width. A
@@ -473,7 +474,8 @@ func Comb(prefix int, n uint32) func(e *Enc) {
 	}
 }
 
-// Leaf writes an edge to a terminal without children.
+// Leaf writes a leaf of a trie: an edge with a label, and a node at which the string with the index
+// id ends.
 func Leaf(e *Enc, label string, id uint32) {
 	e.U16(uint16(len(label)))
 	e.String(label)

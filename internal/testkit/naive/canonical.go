@@ -15,7 +15,7 @@ type Profile struct {
 	Functions map[Key]*Function // functions that are not empty (format note 12)
 }
 
-// A Key identifies a symbol.
+// A Key identifies a symbol by its name and the path of its unit.
 type Key struct{ Path, Name string }
 
 // A Function holds the samples of a top-level function.
@@ -42,7 +42,7 @@ func newBody() *Body {
 	return &Body{Counts: map[Place]uint64{}, Calls: map[Place]map[Key]uint64{}, Inlined: map[Place]map[Key]*Body{}}
 }
 
-// add returns the saturating sum.
+// add returns a+b, or the largest number of 64 bits if the sum is larger.
 func add(a, b uint64) uint64 {
 	if b > math.MaxUint64-a {
 		return math.MaxUint64

@@ -132,7 +132,8 @@ func (d *decoder) summary(index uint32) {
 	d.close(c)
 }
 
-// readSummary reads the summary of any version.
+// readSummary reads the summary of a file of any version. word and counter read a field of 32 and
+// of 64 bits.
 func readSummary(word func() uint32, counter func() uint64) (s Summary) {
 	s.TotalCount = counter()
 	s.MaxCount = counter()
@@ -370,7 +371,7 @@ func catch(err *error) {
 	}
 }
 
-// bytes returns the next n bytes.
+// bytes returns the next n bytes of the section.
 func (c *cursor) bytes(n uint64) []byte {
 	if left := uint64(c.end - c.pos); n > left {
 		c.fail("%d bytes wanted, %d left", n, left)
@@ -511,7 +512,7 @@ type Location struct {
 	Locations    []Location // InlinedFn
 }
 
-// A Target is a call target.
+// A Target is a call target: a function that a location calls, and how often.
 type Target struct {
 	Callee uint32
 	Count  uint64
@@ -546,5 +547,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%v: section %d, offset %d: %s", e.Kind, e.Section, e.Offset, e.Text)
 }
 
-// Unwrap returns the kind.
+// Unwrap returns the kind of the error, such as [ErrMalformed].
 func (e *Error) Unwrap() error { return e.Kind }

@@ -47,14 +47,14 @@ type V3Position struct {
 	Targets    []V3Target
 }
 
-// A V3Target is a call target.
+// A V3Target is a call target: a function that a position calls, and how often.
 type V3Target struct {
 	Type  uint32 // histogram type, 7
 	Name  uint32
 	Count uint64
 }
 
-// A V3CallSite is an inlined function.
+// A V3CallSite is a function that is inlined at a position, with its samples.
 type V3CallSite struct {
 	Line, Disc uint32
 	Name       uint32

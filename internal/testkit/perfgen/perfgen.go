@@ -32,7 +32,7 @@ const (
 	HWIndex = 1 << 17 // of BranchType
 )
 
-// An Event describes the layout of an event's samples.
+// An Event is an event of the recording. Its fields determine which fields its samples have.
 type Event struct {
 	SampleType, ReadFormat, BranchType uint64
 
@@ -40,7 +40,7 @@ type Event struct {
 	IDs         []uint64
 }
 
-// A Compression is a way to compress records.
+// A Compression is the way in which the records of the file are compressed.
 type Compression int
 
 // The compressions.
@@ -63,7 +63,7 @@ type RawRecord struct {
 	Data []byte
 }
 
-// A File describes a recording to be written.
+// A File describes a recording for tests that is to be written as perf.data.
 type File struct {
 	Big         bool
 	Pipe        bool
@@ -264,7 +264,8 @@ func (e *encoder) buildID(id perfdata.BuildID) {
 	e.name(id.Path)
 }
 
-// record writes a record with its header.
+// record writes a record: its header with the type kind, the field misc and the size, and then the
+// content, which the function write writes.
 func (e *encoder) record(kind uint32, misc uint16, write func(*encoder)) {
 	start := len(e.b)
 	e.u32(kind)

@@ -166,7 +166,7 @@ func Sources(t *testing.T, data []byte, opts ...afdo.Option) map[string]*afdo.Re
 	return readers
 }
 
-// A CountingReaderAt records which bytes were read.
+// A CountingReaderAt is an io.ReaderAt that records which bytes of a file were read.
 type CountingReaderAt struct {
 	io.ReaderAt
 	mu    sync.Mutex
@@ -213,7 +213,7 @@ func Unqualified(name string) string {
 	return name[strings.LastIndexAny(name, "_9a")+1:]
 }
 
-// Reindex adds an index to a file.
+// Reindex returns the file in data with an index that is made with the options o.
 func Reindex(t testing.TB, data []byte, o *index.Options) []byte {
 	t.Helper()
 	r, err := afdo.OpenBytes(data)

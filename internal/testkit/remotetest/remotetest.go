@@ -13,13 +13,14 @@ import (
 	"github.com/go-afdo/afdo/profile/index"
 )
 
-// Written encodes a synthetic profile as version 4.
+// Written returns a version 4 file with a synthetic profile, with an index if indexed is true.
 func Written(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
 	return written(t, o, indexed, builder.Options{})
 }
 
-// Compact encodes a synthetic profile as version 4 in compact mode.
+// Compact returns a compact version 4 file with a synthetic profile, with an index if indexed is
+// true.
 func Compact(t testing.TB, o synth.Options, indexed bool) []byte {
 	t.Helper()
 	return written(t, o, indexed, builder.Options{Compact: true})

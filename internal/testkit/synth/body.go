@@ -202,7 +202,7 @@ var (
 	}
 )
 
-// namer generates unique paths and names.
+// A namer generates the paths of units and the names of symbols. It returns each only once.
 type namer struct {
 	rng   *rand.Rand
 	shape Shape

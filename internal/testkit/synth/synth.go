@@ -96,7 +96,7 @@ func (g *generator) quantile(values []int) int {
 	return values[i] + (values[i+1]-values[i])*rest/unit
 }
 
-// unit is a source file and its symbols.
+// A unit is a source file of the synthetic program, with its symbols.
 type unit struct {
 	header   bool
 	file     profile.UnitRef
@@ -108,7 +108,7 @@ type unit struct {
 // one unit in headerOneIn is a header
 const headerShare = 3
 
-// units generates all units and their symbols.
+// units generates all units of the profile and their symbols, but no samples.
 func (g *generator) units(o Options) {
 	g.all = make([]unit, o.Units)
 	n := newNamer(g.rng, g.shape)
@@ -175,7 +175,7 @@ func share(part, whole int64, n int) int {
 	return int(p.Quo(p, big.NewInt(whole)).Int64())
 }
 
-// path returns a new path.
+// path returns a new path of a source file, or of a header if header is true.
 func (n *namer) path(header bool) string {
 	ext := ".cc"
 	if header {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// Options describe the simulated run.
+// Options describe the simulated run of a program, from which [Add] makes a profile.
 type Options struct {
 	// Seed changes the counts.
 	Seed uint64

@@ -201,7 +201,8 @@ func (d *scanner) labelled(label []byte) {
 // longestWord is the length in bytes of the longest string that is reported as a word.
 const longestWord = 256
 
-// isWord reports whether a string may be an identifier.
+// isWord reports whether the content of a string literal may be an identifier, which is then
+// reported as a word.
 func isWord(text []byte) bool {
 	return len(text) > 0 && len(text) <= longestWord && !bytes.ContainsFunc(text, isNoWordRune)
 }
@@ -209,7 +210,8 @@ func isWord(text []byte) bool {
 // isNoWordRune reports whether a character cannot be part of an identifier.
 func isNoWordRune(r rune) bool { return r < utf8.RuneSelf && !cpp.IsWordByte(byte(r)) }
 
-// identifier reads an identifier or keyword.
+// identifier reads an identifier or a keyword of the text, and notes what it says about the
+// declaration around it.
 func (d *scanner) identifier(word []byte) {
 	d.notes.Word(word, d.mentions(word))
 	d.scopes.identifier(word, d.prev)
@@ -355,7 +357,8 @@ func (d *scanner) clear() {
 	d.names, d.angles, d.oldStyle = d.names[:d.base], d.angles[:min(d.outer, len(d.angles))], false
 }
 
-// enter reads an opening parenthesis.
+// enter reads an opening parenthesis. It stores the word before the parenthesis, because that may
+// be the name of a function.
 func (d *scanner) enter() {
 	if len(d.open) == maxOpenParens {
 		d.notes.AnyScope()
@@ -477,7 +480,8 @@ func behindBracket(text []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
-// lambda reports the names of the functions that a lambda has.
+// lambda reports that the text contains a lambda, by the names of the functions that each lambda
+// has, such as operator().
 func (d *scanner) lambda() {
 	for _, name := range lambdaFunctions {
 		d.notes.Function([]byte(name))

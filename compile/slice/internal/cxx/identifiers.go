@@ -253,7 +253,7 @@ func (s *nameReader) expression() bool {
 	return true
 }
 
-// inArguments reports whether template arguments are open.
+// inArguments reports whether the reader is within a list of template arguments.
 func (s *nameReader) inArguments() bool { return s.in('I') || s.in('J') }
 
 // operators are the operators whose two letters cannot mean anything else where a name is expected.
@@ -266,7 +266,8 @@ var operators = map[string]string{
 	"ps": "+", "pt": "->", "ss": "<=>",
 }
 
-// in reports whether the innermost open group begins with the letter c.
+// in reports whether the innermost group that the reader is in begins with the letter c, such as N
+// for a nested name or I for template arguments.
 func (s *nameReader) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
 
 // skip skips a prefix of the rest of the name, and reports whether the rest began with it.
@@ -317,7 +318,7 @@ func (s *nameReader) number() bool {
 	return s.skip("_")
 }
 
-// digits skips decimal digits.
+// digits skips the decimal digits that come next in the mangled name.
 func (s *nameReader) digits() {
 	n := 0
 	for n < len(s.rest) && cpp.IsDigit(s.rest[n]) {

@@ -66,7 +66,7 @@ func KeyOf(name string) string { return keyOf(name, decodedLast) }
 // to decode. It may be used concurrently.
 type Keys struct{ decoded sync.Map }
 
-// Of returns the key of a symbol, see [KeyOf].
+// Of returns the key by which package slice finds the symbol with a name, see [KeyOf].
 func (k *Keys) Of(name string) string { return keyOf(name, k.decode) }
 
 // decode returns the result of [decodedLast] for a name, from the cache if possible.
@@ -139,7 +139,8 @@ func identifier(s string) (id, rest string, ok bool) {
 	return s[digits : digits+n], s[digits+n:], true
 }
 
-// lastComponent returns the unqualified name of a demangled function.
+// lastComponent returns the unqualified name of a function from the result of the demangler: "run"
+// for "a::run<int>(int)".
 func lastComponent(tree demangle.AST) string {
 	destructor := ""
 	for {
@@ -161,7 +162,8 @@ func lastComponent(tree demangle.AST) string {
 // angled are the operators that contain a '<' or '>'. Longer ones come first.
 var angled = [...]string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
 
-// withoutTemplateArgs returns "f" for "f<int>" and "operator<<" for "operator<< <int>".
+// withoutTemplateArgs removes the template arguments from a name: it returns "f" for "f<int>" and
+// "operator<<" for "operator<< <int>".
 func withoutTemplateArgs(name string) string {
 	start := 0
 	if symbol, ok := strings.CutPrefix(name, "operator"); ok {

@@ -249,7 +249,8 @@ func (f *unnamedFinder) open(prev byte) {
 	}
 }
 
-// close reads a closing brace.
+// close reads a closing brace. If it ends a class in a typedef, the names that the typedef gives to
+// the class follow.
 func (f *unnamedFinder) close() {
 	f.braces = max(f.braces-1, 0)
 	f.spaces = min(f.spaces, f.braces)
@@ -258,7 +259,7 @@ func (f *unnamedFinder) close() {
 	}
 }
 
-// found reports a class without a name.
+// found reports to Notes that the text defines a class without a name.
 func (f *unnamedFinder) found() {
 	f.naming = false
 	f.notes.Scope([]byte(UnnamedClass))

@@ -81,7 +81,7 @@ type namesakes struct {
 	plain bool   // the name of a node is not mangled
 }
 
-// hashProgram returns the hashes of all symbols of a program.
+// hashProgram reads all samples of a profile and returns the hashes of its symbols.
 func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	all := make([]program.Symbol, 0, p.Store.NumSymbols())
 	for unit := range p.Store.NumUnits() {
@@ -199,7 +199,7 @@ func numberOf(numbers map[uint64]int32, sets *[]namesakes, name string) int32 {
 	return number
 }
 
-// add adds a node to the set.
+// add adds a node, the symbols of one name, to the set.
 func (c *namesakes) add(n *node) {
 	c.names += n.name
 	c.plain = c.plain || n.plain
@@ -375,7 +375,7 @@ type idTable struct {
 // IDs per symbol takes as much memory as a map.
 const maxSparse = 8
 
-// newIDTable returns a table of the given symbols.
+// newIDTable returns a table that finds the index of each of the given symbols by the symbol's ID.
 func newIDTable(symbols []program.Symbol) idTable {
 	if len(symbols) == 0 {
 		return idTable{}
@@ -396,7 +396,7 @@ func newIDTable(symbols []program.Symbol) idTable {
 	return t
 }
 
-// find returns the index of the symbol with an ID.
+// find returns the index of the symbol with an ID. ok is false if there is no such symbol.
 func (t *idTable) find(id program.ID) (index int32, ok bool) {
 	if t.dense == nil {
 		index, ok = t.sparse[id]

@@ -43,7 +43,7 @@ func (c *inlineChains) sortMembers(components int) {
 	c.ends = next[:components]
 }
 
-// membersOf returns the symbols of a component.
+// membersOf returns the symbols of a component, which are functions that inline each other.
 func (c *inlineChains) membersOf(component int32) []int32 {
 	from := int32(0)
 	if component > 0 {
@@ -150,7 +150,7 @@ type step struct {
 // all others.
 const complete = 1<<31 - 1
 
-// enter begins the visit of a symbol.
+// enter begins the visit of a symbol in Tarjan's algorithm.
 func (t *tarjan) enter(i int32) {
 	t.seen++
 	t.low[i] = t.seen

@@ -13,7 +13,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A Part is the content of a slice of a profile.
+// A Part is the content of a slice of a profile, of which [Of] computes the key.
 type Part struct {
 	Symbols []program.Symbol                // all symbols of the slice
 	Samples map[program.ID]profile.Function // samples of those symbols that have some

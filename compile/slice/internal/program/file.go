@@ -115,7 +115,8 @@ func (s *file) info(sym afdo.Symbol) (afdo.Info, error) {
 	return info, s.budget.Samples(info)
 }
 
-// Function implements [Store]. Errors contain the unit and the symbol.
+// Function returns the samples of a symbol, see [Store]. Errors contain the path of the unit and
+// the name of the symbol.
 func (s *file) Function(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	f, err := s.read(sym, scratch)
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *file) Function(sym Symbol, scratch *Scratch) (profile.Function, error) 
 	return f, nil
 }
 
-// read returns the samples of a symbol, see [Store].
+// read does the work of [file.Function]. Its errors do not contain the unit and the symbol.
 func (s *file) read(sym Symbol, scratch *Scratch) (profile.Function, error) {
 	u := s.units[sym.Unit]
 	if scratch.Transient && scratch.loaded != u {

@@ -30,7 +30,8 @@ func NewMemory(p *profile.Profile) *Memory {
 	return s
 }
 
-// sortByUnit returns all symbols ordered by unit, and sets starts.
+// sortByUnit returns all symbols of the profile, ordered by unit. It also sets the field starts,
+// which has the position of each unit's first symbol.
 func (s *Memory) sortByUnit() []profile.SymbolRef {
 	s.starts = make([]int, s.p.NumUnits()+1)
 	for i := range s.p.NumSymbols() {
@@ -64,7 +65,7 @@ func (s *Memory) Symbols(unit int) iter.Seq2[Symbol, error] {
 	}
 }
 
-// at returns the symbol with a reference.
+// at returns the symbol of the profile that has the given reference.
 func (s *Memory) at(ref profile.SymbolRef) Symbol {
 	return Symbol{
 		ID:      ID(ref),

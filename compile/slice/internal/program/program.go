@@ -63,7 +63,7 @@ func newProgram(s Store, x Index) *Program {
 	return p
 }
 
-// WithSummary returns the same program with another summary.
+// WithSummary returns the same program, but with s as the summary of the profile.
 func (p *Program) WithSummary(s *afdo.Summary) *Program {
 	other := *p
 	other.summary = s
@@ -78,13 +78,13 @@ func (p *Program) Summary() (*afdo.Summary, error) {
 	return p.Store.Summary()
 }
 
-// ByPath returns the numbers of the units with each path.
+// ByPath returns a map from the path of units to their numbers. Several units may have one path.
 func (p *Program) ByPath() map[string][]int { return p.unitsByPath() }
 
 // LastOfBase returns, for each base name of a path, the last unit that has it.
 func (p *Program) LastOfBase() map[string]int { return p.lastByBase() }
 
-// Indexed reports whether the program uses the index of a file.
+// Indexed reports whether the program finds symbols by the index of a version 4 file.
 func (p *Program) Indexed() bool {
 	_, ok := p.Index.(*indexed)
 	return ok

@@ -50,7 +50,8 @@ type scan struct {
 	callers     symtab.Callers[ID]
 }
 
-// names builds the tables of names in the first call.
+// names reads the names of all symbols and builds the tables of names. It does so in the first call
+// only.
 func (x *scan) names() error {
 	x.once.Do(func() {
 		x.cut, x.keys, x.plain = symtab.NewNames[ID](), symtab.NewNames[ID](), symtab.NewNames[ID]()
@@ -143,7 +144,7 @@ func (x *scan) byKeyIn(t *symtab.Names[ID], common *sync.Map, key string, yield 
 // first search for the key. Fewer symbols are found fast without that.
 const commonKey = 16
 
-// yieldAll calls yield for the symbols with the given IDs.
+// yieldAll reads the symbols with the given IDs and calls yield for each.
 func (x *scan) yieldAll(ids []ID, yield func(Symbol)) error {
 	for _, id := range ids {
 		sym, err := x.store.Symbol(id)

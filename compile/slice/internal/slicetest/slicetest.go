@@ -97,7 +97,7 @@ func inlining(callees func(i, n int) []int) func(p *profile.Profile, n int) {
 // always returns a function that returns the same text for all numbers.
 func always(text string) func(i int) string { return func(int) string { return text } }
 
-// numbered returns a function that writes a number in a format.
+// numbered returns a function that returns a number as text, in the given format of package fmt.
 func numbered(format string) func(i int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
