@@ -207,8 +207,9 @@ func (f *function) vote(k key, from, to uint32, after, other []uint32) int {
 // nearby is the number of blocks after which a search in the control flow graph stops.
 const nearby = 12
 
-// after returns the blocks that control can reach from block first, a successor of block b, before
-// it comes to b again. The nearest blocks come first, and there are at most nearby of them.
+// after returns the blocks of the graph that control can reach after it has taken the arc from
+// block b to block first, before it reaches b again. The nearest blocks come first, and there are
+// at most nearby of them, see [nearby].
 func (f *function) after(b, first uint32) []uint32 {
 	blocks := []uint32{first}
 	for i := 0; i < len(blocks); i++ {

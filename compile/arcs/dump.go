@@ -157,8 +157,8 @@ func (p *dumpParser) line(line []byte) {
 	}
 }
 
-// comment reads a line that describes the current block: its number, line, discriminator or
-// successors. Such a line begins with ";;".
+// comment reads a line of GCC's dump that begins with ";;". Such a line describes the current
+// block: its number, its source line, its discriminator or its successors.
 func (p *dumpParser) comment(line []byte) {
 	text := bytes.TrimLeft(line, " ")
 	if number, ok := bytes.CutPrefix(text, []byte("basic block ")); ok {
@@ -252,9 +252,10 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call adds a call at a source position to the current block. own says whether the position has a
-// discriminator. name is the called expression. If it is a pointer, the call waits until
-// [dumpParser.profiled] reads that GCC counts its targets.
+// call adds a call at a source position to the current block. name is the called expression. own
+// says whether the position has a discriminator of its own. If the called expression is a pointer,
+// the call only gets a counter if [dumpParser.profiled] later reads that GCC counts the call's
+// targets.
 func (p *dumpParser) call(at place, own bool, name string) {
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})

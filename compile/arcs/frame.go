@@ -66,8 +66,9 @@ func (u *unit) place(frames []frame, n int32, at place, block int32, count uint6
 	return owner
 }
 
-// owner returns the frame whose function's control flow graph contains the code at source position
-// at of frame n. It returns none if no graph does.
+// owner finds the function in whose control flow graph the code at a source position is. The code
+// is in frame n, that is, in the code of an inlined call or of the symbol's own function. owner
+// returns the frame of the function that it finds, or none if no graph contains the position.
 //
 // If GCC inlined a call before it made the graphs, the code of the callee is in the graph of the
 // caller. If it inlined the call later, the code is in the callee's own graph, and the caller's

@@ -117,8 +117,9 @@ func (f *function) itemsAt(sightings []sighting) []item {
 	return items
 }
 
-// whereOnce returns the blocks of the graph with a source position, but leaves out a block that
-// always runs after another one with the position. So an execution of the position counts once.
+// whereOnce returns the blocks of the graph that have a source position. If one of these blocks
+// always runs after another one of them, whereOnce leaves it out. So the counts of the returned
+// blocks add up to how often code at the position ran.
 func (f *function) whereOnce(k key) []uint32 {
 	all := f.where[k]
 	var once []uint32

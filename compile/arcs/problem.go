@@ -21,9 +21,8 @@ const (
 	costFlow  = 1      // taking any arc
 )
 
-// A curve is the cost of a count of a block or an arc, as a function of that count. It is piecewise
-// linear and convex. slope is the cost of the first execution, and each bend makes the slope
-// larger.
+// A curve says what each possible count of a block or an arc costs. It is piecewise linear and
+// convex. slope is the cost of the first execution, and each bend makes the slope larger.
 type curve struct {
 	slope int64
 	bends []bend

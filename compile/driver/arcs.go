@@ -80,9 +80,9 @@ func (r *run) handOverArcs(u *unit) (*Plan, error) {
 	return plan, err
 }
 
-// inferArcs returns the counters of arcs for all sources of the command. They come from the cache,
-// or are inferred from the profile's evidence. If the profile has no evidence, they are inferred
-// from its counts of lines.
+// inferArcs returns the counters of arcs for all sources of the command. It takes the counters from
+// the cache, or infers them from the profile's evidence. If the profile has no evidence, it infers
+// them from the profile's counts of lines.
 func (s source) inferArcs() (*part, error) {
 	key := fmt.Sprintf("arcs\x00%d\x00%d", s.stamp, s.inputs.Record.State())
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok && len(kept) > 0 {
@@ -145,8 +145,8 @@ func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options
 	return &countersFile{countersName(notes.name, s.Dir), data}, err
 }
 
-// A countersFile is a .gcda file. Name is its path below the folder of -fprofile-use. The cache
-// stores lists of them as JSON.
+// A countersFile is a .gcda file: Name is its path below the folder of -fprofile-use. The cache
+// stores lists of countersFiles as JSON.
 type countersFile struct {
 	Name string
 	Data []byte
@@ -268,9 +268,10 @@ func writeCounters(folder string, files []countersFile) (path string, changed bo
 	return path, changed, nil
 }
 
-// countersName returns the path, below the folder of -fprofile-use, at which GCC looks for a unit's
-// counters. name is the path of the object without its extension, from auxiliaryNames. If it is
-// relative, GCC joins it to the folder dir and replaces each "/" by "#".
+// countersName returns the path at which GCC looks for a unit's counters, below the folder of
+// -fprofile-use. name is the path of the unit's object without its extension, from
+// [source.auxiliaryNames]. GCC joins a relative name to the folder dir and replaces each "/" in the
+// result by "#".
 func countersName(name, dir string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name) + ".gcda"

@@ -20,8 +20,8 @@ type Cache struct{ store *store.Store }
 // If there is an error, the cache is nil.
 func OpenCache() (*Cache, error) { return cacheIn(store.Default()) }
 
-// OpenCacheIn is [OpenCache] in a folder of the caller's choice. The caller may remove the folder
-// once no launcher uses the cache.
+// OpenCacheIn opens the cache in the folder dir, with the limits of [OpenCache]. The caller may
+// remove the folder once no launcher uses the cache.
 func OpenCacheIn(dir string) (*Cache, error) { return cacheIn(store.OpenLimited(dir)) }
 
 // cacheIn returns a Cache for a store, or the error of opening the store.

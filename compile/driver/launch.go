@@ -98,9 +98,9 @@ type Plan struct {
 var ErrNoProfile = errors.New("no profile")
 
 // Prepare makes the slice for a command that will run in the folder dir, an absolute path, and
-// returns the plan to run. A command that compiles nothing gets a plan to run it unchanged. To make
-// the slice, Prepare may run the compiler, for its version and to preprocess the sources. These
-// runs end with the context.
+// returns the plan to run. For a command that compiles nothing, the plan is to run the command
+// unchanged. To make the slice, Prepare may run the compiler: to ask for its version, and to
+// preprocess the sources. When ctx is done, these runs of the compiler are ended.
 //
 // Prepare fails if the profile cannot be read or the slice cannot be written. The statistics of the
 // cache count the command in any case.

@@ -99,8 +99,8 @@ func (p *LayoutPlan) give(flags []string) error {
 	return nil
 }
 
-// selectPart sets p.part to the entries of the layout list at a path that are about functions of
-// the compile. If it is unknown which functions the compile has, p.part is the whole list.
+// selectPart reads the layout list at a path and sets p.part to those of its entries that are about
+// functions of the compile. If the functions of the compile are unknown, p.part is the whole list.
 func (p *LayoutPlan) selectPart(ctx context.Context, path string) error {
 	l, c := p.launcher, p.command
 	info, err := os.Stat(path)

@@ -9,9 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// selectBitcode sets p.part to the entries of the layout list at a path that are about functions of
-// the command's bitcode. The command is a backend of distributed ThinLTO. If the bitcode cannot be
-// read, p.part is the whole list.
+// selectBitcode does the work of [LayoutPlan.selectPart] for a command that is a backend of
+// distributed ThinLTO. It sets p.part to those entries of the layout list that are about functions
+// in the command's bitcode. If the bitcode cannot be read, p.part is the whole list.
 func (p *LayoutPlan) selectBitcode(path string) (err error) {
 	wanted := wholeList
 	if defined, err := p.definedFunctions(); err == nil {

@@ -37,8 +37,8 @@ func (s source) notesKey() string {
 		s.inputs.Record.Output, record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
 }
 
-// notes returns the notes of one of the command's sources, given by its index. They come from the
-// cache, or from a run of the compiler.
+// notes returns what GCC writes about the control flow graphs of one of the command's sources,
+// given by its index. It takes these notes from the cache, or runs the compiler to write them.
 func (s source) notes(index int) (*compileNotes, error) {
 	key := fmt.Sprintf("%d\x00%d\x00%s", index, s.inputs.Record.State(), s.notesKey())
 	if kept, ok := s.Cache.files().Get(store.Notes, key); ok {

@@ -97,10 +97,11 @@ func (u *unit) repeats(plan *Plan) bool {
 	return err == nil && (path == u.compiler.Path || strings.Contains(c.Compiler, "/")) // else a link to ccache comes first
 }
 
-// keepHere makes sure that a command with a profile runs on this machine, because others do not
-// have the profile. icecc gets an environment variable for that. It is set even if the command does
-// not name icecc, because a link or a setting of ccache may start it. distcc runs such commands on
-// this machine by itself.
+// keepHere makes sure that a command with a profile runs on this machine, because other machines do
+// not have the profile. For icecc, it sets an environment variable that forbids other machines. It
+// sets the variable even if the command does not name icecc, because a link or a setting of ccache
+// may start icecc. distcc runs commands with a profile on this machine by itself. If the command
+// uses such a program, keepHere warns that it will not distribute the compile.
 func (r *run) keepHere(c *command.Line, plan *Plan) {
 	if setting := os.Getenv("ICECC"); setting != "no" && setting != "disable" {
 		plan.Env = append(plan.Env, "ICECC=no")

@@ -203,8 +203,8 @@ func (r *run) download(url string) (*profileFile, error) {
 }
 
 // copyOf returns the cache's copy of a file on a server. If the cache has none, copyOf downloads
-// the file. If it has to wait for another process to download the same file, it then calls wanted,
-// and gives up if the result is false.
+// the file. If another process is already downloading it, copyOf waits for that process. After the
+// wait it calls wanted, and gives up if the result is false.
 func (r *run) copyOf(url string, wanted func() bool) (*profileFile, error) {
 	request := fetch.Request{URL: url, Whole: true}
 	if r.Cache != nil {

@@ -27,7 +27,8 @@ func (r *run) warn(format string, args ...any) {
 	r.warnOf(command.Reason(text), "%s", text)
 }
 
-// warnOf does the same as [Launcher.warnOf], and records that the command has something to warn of.
+// warnOf gives a warning to the user, see [Launcher.warnOf]. It also records that the command has
+// something to warn of, so that its plan is not stored for later runs.
 func (r *run) warnOf(what command.Reason, format string, args ...any) {
 	r.warned = true
 	r.Launcher.warnOf(what, format, args...)
@@ -62,9 +63,9 @@ func (r *run) asItIs(c *command.Line, reason command.Reason, why string) (*Plan,
 	return &Plan{Argv: c.Argv(), Outcome: OutcomeAsItIs, Reason: reason}, nil
 }
 
-// readCommand parses a command. If it seems to compile by a program with an unknown name, such as
-// mpicc, readCommand asks the program whether it is GCC. If the source is standard input, it reads
-// it.
+// readCommand parses a command. If the command seems to compile, but its program has an unknown
+// name such as mpicc, readCommand asks the program whether it is GCC. If the source is standard
+// input, readCommand reads the source.
 func (r *run) readCommand(argv []string, dir string) *command.Line {
 	c := command.Parse(argv, dir)
 	if c.Reason == command.NoGCC && c.MayBeGCC() {
@@ -126,10 +127,11 @@ func (r *run) warnOfParent(c *command.Line) {
 	}
 }
 
-// mayFollowCcache reports whether ccache may have started this process. If ccache cannot cache a
-// command, it runs the command with CCACHE_DISABLE=1. That includes all compilers that another
-// program runs, such as this one. But users also set CCACHE_DISABLE. So the result is false if the
-// parent process already has the setting, or if the command runs ccache itself.
+// mayFollowCcache reports whether ccache may have started this process. ccache sets
+// CCACHE_DISABLE=1 when it runs a command that it cannot cache, and it cannot cache a compiler that
+// another program, such as this one, runs. But users also set CCACHE_DISABLE. So mayFollowCcache
+// returns false if the parent process already has that variable, or if the command runs ccache
+// itself.
 func mayFollowCcache(c *command.Line) bool {
 	isCcache := func(word string) bool { return command.ProgramName(word) == "ccache" }
 	if os.Getenv(ccacheDisabled) != "1" || slices.ContainsFunc(c.Launcher, isCcache) {

@@ -207,7 +207,7 @@ func (s source) keepWhole(key string, write func(io.Writer) error) (path string,
 	return path, int64(data.Len()), err
 }
 
-// encodeWhole writes a whole GCOV profile in the format that the compiler reads.
+// encodeWhole writes the whole profile, in the version of the GCOV format that the compiler reads.
 func (s source) encodeWhole(w io.Writer) error {
 	program, closeFile, err := s.open()
 	if err != nil {

@@ -181,8 +181,9 @@ func (c *Code) flat(frames []frame) Reason {
 }
 
 // ofOtherBlock reports whether a count is lost because the compiler does not distinguish the blocks
-// of code in a line. Then the last count of the line overwrites the others, and counts of functions
-// that were inlined in a block with a discriminator are not found.
+// of code in a line. This happens in two cases: a later count of the same line overwrites the
+// count, or the count is in a function that was inlined in a block with a discriminator, where the
+// compiler does not find it.
 func ofOtherBlock(frames []frame) bool {
 	last := len(frames) - 1
 	return frames[last].again || slices.ContainsFunc(frames[:last], func(f frame) bool { return f.place.discriminator != 0 })
@@ -216,8 +217,8 @@ func (c *Code) name(symbol string) string {
 	return symbol
 }
 
-// plainPath converts a path of inlined calls that GCC has written: it replaces the symbols in it by
-// the names that the profile uses.
+// plainPath converts a path of inlined calls that GCC has written to the names of the profile: it
+// replaces each symbol in the path by the name under which the profile may have the function.
 func (c *Code) plainPath(path string) string {
 	words := strings.Split(path, " ")
 	for i, word := range words {

@@ -74,7 +74,8 @@ var advice = map[Reason]string{
 	Nowhere:     "is the profile of this program, and is all of it compiled here?",
 }
 
-// A Tally contains sums of the counts in a profile, by what became of them.
+// A Tally contains sums of the counts in a profile: one sum for each reason why counts were used or
+// not.
 type Tally struct {
 	Counts  uint64            // sum of all counts
 	Found   uint64            // sum of the counts that a compiler used

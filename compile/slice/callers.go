@@ -145,9 +145,9 @@ type inlinedBody struct {
 	records   []profile.Record // the record of the inlined call, and the records of the body
 }
 
-// bodiesIn returns the inlined bodies in a caller, a function of another unit, of functions that
-// the compile may define. They are in the order in which GCC visits them: by location and name at
-// each depth of inlining.
+// bodiesIn finds, in the samples of a caller, the inlined bodies of functions that the compile may
+// define. A caller is a function of another unit. bodiesIn returns the bodies in the order in which
+// GCC visits them: by location and name at each depth of inlining.
 func (s *selection) bodiesIn(caller program.Symbol) (bodies []inlinedBody) {
 	f := s.samples[caller.ID]
 	left := s.siblings(nil, f.Records, 0, len(f.Records)) // indexes of records; the next one is last

@@ -57,8 +57,9 @@ func isInitializer(name string, sources []string) bool {
 	})
 }
 
-// onlyWord returns '_' for a character that clang replaces in the names of functions that
-// initialize variables. It returns any other character unchanged.
+// onlyWord replaces a character as clang does in the names of functions that initialize variables,
+// which contain the name of the source file. It returns '_' for a character that clang replaces
+// there, and any other character unchanged.
 func onlyWord(r rune) rune {
 	if r < 0x80 && cpp.IsWordByte(byte(r)) && r != '$' {
 		return r

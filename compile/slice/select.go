@@ -48,9 +48,9 @@ func (p *Program) Whole(bits int) (*profile.Profile, error) {
 	return s.profile(Request{Bits: bits})
 }
 
-// selectSymbols selects the symbols and functions of a slice. If condense is true, it reduces
-// functions of other units to what GCC uses of them, see [selection.condenseCallers]. Fingerprint
-// calls it without.
+// selectSymbols finds the symbols that the slice for a request contains, and their samples. If
+// condense is true, it reduces functions of other units to what GCC uses of them, see
+// [selection.condenseCallers]. Select passes true, and Fingerprint passes false.
 func (p *Program) selectSymbols(q Request, condense bool) (*selection, error) {
 	if err := q.check(); err != nil {
 		return nil, err

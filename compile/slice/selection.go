@@ -141,8 +141,8 @@ func (s *selection) addGone(q Request) error {
 	return nil
 }
 
-// isGone reports whether the profile has marks for a function, by which its counts can be moved,
-// and the text of the compile has no function of that name.
+// isGone reports whether an edit may have removed or renamed a function: the profile has marks of
+// its source lines, and the text of the compile has no function of its name.
 func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	name := s.Index.KeyOf(symname.Canonical(sym.Name))
 	if !sym.HasInfo || name == "" || name == cxx.OddKey || slices.Contains(implicitNames, name) || s.text.defines(name) {
@@ -152,8 +152,9 @@ func (s *selection) isGone(sym program.Symbol) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// push adds a symbol to those that the compile may define, and to the queue of closeOwn. If follow
-// is true, closeOwn also adds the functions that are inlined in it.
+// push adds a symbol to the functions that the compile may define, and to the queue of
+// [selection.closeOwn]. If follow is true, closeOwn also adds the functions that are inlined in the
+// symbol.
 func (s *selection) push(sym program.Symbol, follow bool) {
 	fresh := s.own.Add(sym.ID)
 	if fresh {
@@ -167,9 +168,10 @@ func (s *selection) push(sym program.Symbol, follow bool) {
 	}
 }
 
-// closeOwn adds to the slice, for each symbol of the queue, the symbols that the compiler may
-// confuse with it and, if follow is set, the functions that are inlined in it. It ends when the
-// queue is empty.
+// closeOwn completes the set of the functions that the compile may define. For each symbol of the
+// queue, it adds the symbols to the slice that the compiler may confuse with this symbol. If follow
+// is set for the symbol, it also adds the functions that are inlined in it. closeOwn returns when
+// the queue is empty.
 func (s *selection) closeOwn() error {
 	for len(s.queue) > 0 {
 		sym := s.queue[len(s.queue)-1]
@@ -282,9 +284,10 @@ func (s *selection) callee(id program.ID) (program.Symbol, error) {
 	return sym, err
 }
 
-// addNames reads the samples of the functions that the compile may define. It adds the symbols to
-// which their records refer, and all symbols that share a name with one of these. They get no
-// samples in the slice, but their names change what the compiler finds.
+// addNames adds symbols to the slice of which only the names matter to the compiler. It reads the
+// samples of the functions that the compile may define, and adds the symbols to which their records
+// refer. It also adds all symbols that share a name with one of these symbols. The added symbols
+// have no samples in the slice.
 func (s *selection) addNames() error {
 	own := len(s.symbols) - len(s.callers)
 	for _, sym := range s.symbols[:own:own] {

@@ -101,8 +101,8 @@ func wordHash[T string | []byte](word T) uint32 {
 	return uint32(h)
 }
 
-// names returns, in order, the unqualified names of the functions that the text may define. They
-// include implicitNames, which no text contains.
+// names returns, in order, the unqualified names of the functions that the text may define. The
+// result also has implicitNames: names that no text contains, because the compiler makes them.
 func (t *Text) names() []string {
 	names := make([]string, 0, len(t.defined)+len(implicitNames))
 	for name := range t.defined {
@@ -194,9 +194,9 @@ type requirement struct {
 	word, scope, function func(string) bool
 }
 
-// needs calls the functions of r with everything that a text must contain if it defines the symbol
-// with the canonical name cut, until one of them returns false. needs returns false in that case,
-// and otherwise true.
+// needs finds out what a text must contain if it defines the symbol with the canonical name cut,
+// such as words and classes. It calls the functions of r with each of these requirements, until one
+// of them returns false. Then needs returns false, and otherwise true.
 func needs(cut string, r requirement) bool {
 	name := cut
 	if variable, ok := cxx.CleansUp(name); ok {

@@ -176,8 +176,8 @@ func (t *tuning) compilerFlags(ctx context.Context, compiler string, v variant) 
 	return append(flags, v.flags...)
 }
 
-// isClang reports whether the compiler at a path is clang. It asks each compiler once in a run of
-// tune, because PATH often has dozens, and every build writes a script for each of them.
+// isClang reports whether the compiler at a path is clang. It runs each compiler at most once to
+// find out, because PATH often has dozens of them, and every build writes a script for each.
 func (t *tuning) isClang(ctx context.Context, compiler string) bool {
 	is, known := t.clang[compiler]
 	if !known {

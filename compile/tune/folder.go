@@ -26,9 +26,10 @@ const (
 // build may write files there, too.
 const maxOwn = 1 << 30
 
-// claimFolder makes the working folder, or checks that an existing one is tune's. Tune deletes and
-// overwrites files in it, so a folder with files is only accepted if tune has marked it, and if it
-// has no symbolic link, which tune never makes there.
+// claimFolder makes the working folder of tune. If the folder exists, claimFolder checks that it is
+// empty, or that it has tune's mark. It also checks that the folder has no symbolic link, which
+// tune never makes there. The checks are necessary because tune deletes and overwrites files in the
+// folder.
 func claimFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err

@@ -195,8 +195,9 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// ours returns the paths of files and folders that tune itself has made. They may lie in the source
-// tree, but do not belong to it.
+// ours returns the paths that tune itself writes to: its working folder, and the files at which the
+// user gets the profiles. If they are in the source tree, tune leaves them out when it copies the
+// tree.
 func (t *tuning) ours() []string {
 	return []string{t.Folder, t.delivered(profileName), t.delivered(partName)}
 }

@@ -63,9 +63,9 @@ const (
 	VaryingOutputs   Outputs = "vary"
 )
 
-// ways returns the ways of using the profile that the given compilers have, in the order in which
-// tune tries them. Tune tries the first of them in any case, and sure is their number. It tries the
-// others only while no way makes the program faster.
+// ways returns the ways in which compilers can use the profile, in the order in which tune tries
+// them. compilers are the names of the build's compilers. Tune tries the first sure ways in any
+// case. It tries the other ways only while no way makes the program faster.
 func (t *tuning) ways(ctx context.Context, compilers []string) (ways []Way, sure int) {
 	gcc := !t.rust && slices.ContainsFunc(compilers, func(name string) bool { return !t.isClang(ctx, t.compilers[name]) })
 	ways = []Way{ByLines}
@@ -122,8 +122,9 @@ func (t *tuning) expected() []string {
 	return []string{"cc"}
 }
 
-// tryWays builds and measures the program in one way after the other, and keeps the best way. The
-// program is already built by lines. A way that cannot be built is left out.
+// tryWays builds and measures the program with the profile in one way after the other, and stores
+// the best way in the result. It begins with the build by lines, which exists already. It leaves
+// out a way in which the program cannot be built.
 func (t *tuning) tryWays(ctx context.Context, r *Result) error {
 	ways, sure := t.ways(ctx, r.Compilers)
 	for i, way := range ways {

@@ -24,7 +24,7 @@ func (n *Names) Clone(name string) string {
 	return n.chunk.String()[start:]
 }
 
-// CloneBytes is like Clone, for a name in a byte slice.
+// CloneBytes returns a copy of the name in a byte slice, see [Names.Clone].
 func (n *Names) CloneBytes(name []byte) string {
 	if len(name) > maxChunk/8 {
 		return string(name)

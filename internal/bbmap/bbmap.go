@@ -107,7 +107,7 @@ type Map struct {
 	sections []*section
 }
 
-// A section is one ELF section with a part of the map.
+// A section is an ELF section that contains a part of the block address map.
 type section struct {
 	file  *elf.File
 	index int

@@ -113,8 +113,8 @@ func (s *section) symbols(index uint32) ([]symbol, error) {
 }
 
 // extend sets the section of symbols whose section index does not fit into the 16 bits that the
-// symbol table has for it. These section indices are in an extra table. index is the index of the
-// section with the symbol table.
+// symbol table has for it. It reads the section indexes of these symbols from an extra table. index
+// is the index of the section with the symbol table.
 func (s *section) extend(table []symbol, index uint32) error {
 	for i, from := range s.file.Sections {
 		if from.Type != elf.SHT_SYMTAB_SHNDX || from.Link != index {

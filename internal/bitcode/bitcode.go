@@ -82,7 +82,8 @@ func Defined(file []byte) (map[string]bool, error) {
 	return defined, nil
 }
 
-// unwrapped returns the bitcode in a file without the wrapper around it, if there is one.
+// unwrapped returns the bitcode in a file. Some files have a wrapper around the bitcode, which
+// unwrapped removes.
 func unwrapped(file []byte) []byte {
 	if len(file) < wrapperSize || binary.LittleEndian.Uint32(file) != wrapperMagic {
 		return file

@@ -303,10 +303,10 @@ func (c *Line) judge() Reason {
 	return ""
 }
 
-// isOfTrial reports whether a source tests what the compiler can do: configure, CMake or Meson
-// generated it. Such a source is compiled without the profile, which must not change the result. In
-// addition, old configure scripts take any file conftest.* for the object, and a profile is written
-// beside the object.
+// isOfTrial reports whether configure, CMake or Meson has generated a source to test what the
+// compiler can do. Such a source is compiled without the profile, because the profile must not
+// change the result of the test. There is another reason for configure: old scripts take any file
+// conftest.* for the object, so a slice beside the object would confuse them.
 func (c *Line) isOfTrial(source string) bool {
 	source = filepath.ToSlash(c.Path(source)) // Meson compiles some in their folder
 	name := path.Base(source)

@@ -28,7 +28,8 @@ type nest struct {
 // has not encoded yet. The stack of open bodies consists of spans.
 type span struct{ next, end int }
 
-// An inlining is one of several functions that are inlined at the same place.
+// An inlining is an inlined function at a place where several functions are inlined, with the range
+// of its records.
 type inlining struct {
 	callee uint32 // symbol ID of the callee
 	span

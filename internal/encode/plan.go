@@ -415,8 +415,9 @@ func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	return sums
 }
 
-// remove removes the first whole units of the ranking, and the unit with index last. It returns
-// them, with that unit at the end even if it is one of the first.
+// remove removes units from the ranking and returns them: the first units, as many as whole says,
+// and the unit with index last. The unit last comes at the end of the result, even if it is one of
+// the first units.
 func (r *ranking) remove(whole, last int) []rankedUnit {
 	var taken, rest []rankedUnit
 	for i, u := range r.units {

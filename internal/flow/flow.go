@@ -237,9 +237,9 @@ func (s *simplex) push(e int, first, second, join int32, amount int64) {
 	}
 }
 
-// hang moves a subtree to another place in the tree. It removes the arc between node leaving and
-// its parent, which cuts off the subtree below leaving. Then it connects node v of the subtree to
-// node parent by arc e.
+// hang moves a subtree to another place in the tree. First it removes the arc between node leaving
+// and its parent, which separates the subtree below leaving from the tree. Then it connects node v,
+// which is in the subtree, to node parent by arc e.
 func (s *simplex) hang(e, v, parent, leaving int32) {
 	top := v
 	arc, up := e, s.from[e] == v

@@ -149,7 +149,8 @@ func (l *List) check(version int) error {
 	return nil
 }
 
-// survives reports whether Parse reads back the same entry from the text that Write writes for it.
+// survives reports whether the entry of the function stays the same if Write writes it in the given
+// version and Parse reads the text.
 func (f *Function) survives(version int) bool {
 	one := List{Functions: []Function{*f}}
 	text := new(strings.Builder)

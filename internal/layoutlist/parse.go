@@ -103,7 +103,8 @@ func (p *parser) line1(letter byte, rest, line string) error {
 	return p.fail(ErrList, "a line that begins with %s is not known", lines.Excerpt([]byte{letter}))
 }
 
-// line0 parses a line of version 0: "!" begins a function, and "!!" a cluster of it.
+// line0 parses a line of a list in version 0: a line with "!" begins a function, and a line with
+// "!!" has a cluster of blocks of that function.
 func (p *parser) line0(line string) error {
 	if rest, ok := strings.CutPrefix(line, "!!"); ok {
 		if !p.open {

@@ -130,7 +130,8 @@ func (s *argumentScanner) reference() bool {
 	return s.skipUnderscore()
 }
 
-// unnamed skips the mangled form of an unnamed type, or the beginning of that of a lambda.
+// unnamed skips a type without a name in the mangled name. Of the type of a lambda it skips only
+// the beginning.
 func (s *argumentScanner) unnamed() bool {
 	switch {
 	case strings.HasPrefix(s.text[s.pos:], "Ul"):
@@ -143,8 +144,8 @@ func (s *argumentScanner) unnamed() bool {
 	return false
 }
 
-// literal skips a literal of a fundamental type. If it is a template argument, literal adds the
-// offset of its type in the name to the Types of the argument list.
+// literal skips a literal of a fundamental type. If the literal is a template argument, literal
+// adds where its type is in the mangled name to the field Types of the argument list.
 func (s *argumentScanner) literal() bool {
 	s.pos++
 	at := s.pos

@@ -107,8 +107,8 @@ func (f *inflater) take(data []byte, offset int64) {
 	f.in += uint64(len(data))
 }
 
-// inflateChunk decompresses the next chunk of data. It returns false if the inflater needs the next
-// compressed record for that.
+// inflateChunk decompresses the next chunk of data and adds it to f.out. It returns false if the
+// inflater first needs the content of the next compressed record.
 func (f *inflater) inflateChunk() (bool, error) {
 	chunk, ok := f.resume()
 	if !ok {
@@ -130,8 +130,8 @@ func (f *inflater) failure() error {
 	return faultAt(f.offset, fault.ErrCompressed, "%v", f.err)
 }
 
-// next returns the next record in the decompressed data. It returns false if the inflater needs the
-// next compressed record for that.
+// next returns the next record in the decompressed data. It returns false if the inflater first
+// needs the content of the next compressed record.
 func (f *inflater) next(big bool) (rawRecord, bool, error) {
 	for {
 		raw, ok, err := f.buffered(big)

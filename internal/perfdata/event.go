@@ -44,7 +44,8 @@ const (
 // have one.
 var attrFields = []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
-// An Event is one of the events that perf record sampled.
+// An Event is one of the events that perf record counted, such as cycles, and whose samples are in
+// the recording.
 type Event struct {
 	Type, Config uint64 // identify the event, as in perf_event_attr
 	IDs          []uint64

@@ -78,7 +78,8 @@ func (f *feed) next() (rawRecord, error) {
 	}
 }
 
-// nextStored returns the next record as it is stored in the file, which may be a compressed one.
+// nextStored returns the next record in the form that it has in the file, without decompressing it.
+// It may be a compressed record.
 func (f *feed) nextStored() (rawRecord, error) {
 	s := f.stream
 	at := s.offset

@@ -70,7 +70,8 @@ func (r *Reader) openIn(dir fs.FS, name string) (fs.File, error) {
 	return file, err
 }
 
-// openParts opens the files with the samples. They contain only records, without a header.
+// openParts opens those files of the folder that contain the samples, one for each processor. These
+// files have no header.
 func (r *Reader) openParts(dir fs.FS) error {
 	names, err := partNames(dir)
 	if err != nil {
@@ -143,9 +144,10 @@ func inFile(err error, name string) error {
 	return err
 }
 
-// A merge combines the records of several files. It always returns the oldest of the files' next
-// records. Each file contains the records of one processor, which are almost in the order of their
-// times, and so is the result. These files have no marks for rounds.
+// A merge combines the records of several files, each of which has the records of one processor. It
+// always returns the oldest of the files' next records. The records of one file are almost in the
+// order of their times, and so is the result. In such files no records mark that all buffers have
+// been read.
 type merge struct {
 	taken []*feed // the files whose next record has to be read
 	ahead []*feed // the files that have a next record, in the order of these records

@@ -186,8 +186,8 @@ func newStream(r io.Reader, offset int64, size int) *stream {
 	return &stream{Reader: bufio.NewReaderSize(r, size), offset: offset}
 }
 
-// peek returns the next n bytes, or fewer at the end, without copying or consuming them. They are
-// valid until the next call.
+// peek returns the next n bytes without consuming or copying them. It returns fewer bytes at the
+// end of the input. The bytes are valid until the next call.
 func (s *stream) peek(n int) (b []byte) {
 	b, s.err = s.Peek(n)
 	return b

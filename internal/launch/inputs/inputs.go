@@ -273,7 +273,8 @@ func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, arg
 	return f.run(ctx, nil, args)
 }
 
-// run is [Run] with an observer, which collects the paths that the compiler looks up, or nil.
+// run runs the compiler like [Run]. If o is not nil, the observer o collects the paths that the
+// compiler looks up.
 func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {

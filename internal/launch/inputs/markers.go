@@ -93,8 +93,9 @@ func changesOptions(text []byte) bool {
 	return false
 }
 
-// addText adds preprocessed text to the inputs: its identifiers and its hash. It returns an error
-// if the text imports a module, because the functions of that module are not in the text.
+// addText adds the identifiers in preprocessed text and the hash of the text to the inputs. It
+// returns an error if the text imports a module, because the functions of that module are not in
+// the text.
 func (f *finder) addText(in *Inputs, text []byte) error {
 	if f.KnowsModules() && importsModule(text) {
 		return fmt.Errorf("modules: %w", ErrNoText)

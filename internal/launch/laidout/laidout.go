@@ -208,9 +208,9 @@ type Unit struct {
 	Why       string `json:"why,omitempty"` // reason if the compile does not use the list
 }
 
-// Report combines the results of several compiles. If part is true, they are only a part of the
-// program, and Elsewhere counts the functions that none of them defines. Otherwise such functions
-// are in Functions, with the reason [Nowhere].
+// Report combines the results of several compiles. If part is true, the compiles are only a part of
+// the program, and Report.Elsewhere counts the functions of the list that no compile defines.
+// Otherwise Report.Functions has these functions, with the reason [Nowhere].
 func (c *Compiling) Report(units []*Compiled, part bool) *Report {
 	r := &Report{Units: make([]Unit, 0, len(units))}
 	for _, u := range units {

@@ -132,8 +132,8 @@ func (l *looker) realPath(f *File) string {
 	return path
 }
 
-// status returns information about the file or folder to which a path leads. Its mode also tells
-// whether the path is a symbolic link.
+// status returns information about the file or folder to which a path leads, after symbolic links.
+// mode is that of the path itself, which shows whether the path is a symbolic link.
 func status(path string) (info fs.FileInfo, mode uint64, err error) {
 	info, err = os.Lstat(path)
 	link := fs.FileMode(0)
@@ -165,10 +165,10 @@ func (l *looker) number(info fs.FileInfo, own int) uint64 {
 	return first
 }
 
-// foldersHold reports whether the recorded folders still exist with the same permissions, contain
-// the same names if the command listed them, and are still the same directory exactly where they
-// were. The last check is needed because a compiler searches a folder only once if two paths lead
-// to it.
+// foldersHold reports whether the recorded folders are unchanged as far as the command could see:
+// they exist with the same permissions, and contain the same names if the command listed them.
+// Paths that led to the same directory must still do so, and other paths must not. This matters
+// because a compiler searches a folder only once if two paths lead to it.
 func (r *Record) foldersHold(dir string) bool {
 	l := looker{ids: make(map[[2]int64]uint64)}
 	for i := range r.Folders {

@@ -63,8 +63,9 @@ type File struct {
 	Content uint64 // hash of the content and the mode; 0 for folders, and for files that do not exist
 }
 
-// A Watched is a folder in which the command did not find a file. If the file is created, or a
-// missing folder on the way to it, one of the names in Missing appears in the folder.
+// A Watched is a folder in which the command did not find certain files. Missing has names in the
+// folder: those of the files, or of missing folders on the way to them. If such a file is created,
+// its name appears in the folder.
 type Watched struct {
 	Folder  File
 	Missing []string
@@ -73,10 +74,10 @@ type Watched struct {
 // appeared reports whether one of the missing names exists now. state is the new state of the
 // folder, which has changed since the record was made. slow is true if the check was expensive.
 //
-// It lists the folder instead of looking up each name, because a source with many includes misses
-// hundreds of names in each folder that is searched early. Some systems ignore case, or regard
-// different encodings of a letter outside ASCII as equal. So it looks up a name that may be in the
-// list.
+// appeared lists the folder instead of looking up each name, because a source with many includes
+// misses hundreds of names in each folder that is searched early. Some systems ignore case, or
+// regard different encodings of a letter outside ASCII as equal. So if a missing name may be in the
+// list, appeared looks up this name.
 func (w *Watched) appeared(dir string, state uint64) (found, slow bool) {
 	folder := pathIn(dir, w.Folder.Path)
 	there, err := namesOf(folder, state)
@@ -241,8 +242,8 @@ func (r *Record) Paths() []string {
 	return files
 }
 
-// Sum returns a hash of the recorded result. If it is unchanged, the sources have the same
-// identifiers, so the compile needs the same functions of the profile.
+// Sum returns a hash of the recorded result of the command: for a compile, the identifiers in its
+// sources. If this hash is unchanged, the compile needs the same functions of the profile.
 func (r *Record) Sum() uint64 { return xxhash.Sum64(r.Text) }
 
 // Result returns a hash of Text and Output. It differs if a new run of the compiler has found other

@@ -18,9 +18,9 @@ const (
 // AFDO_CACHE_DAYS that is not a number of days. It wraps [ErrNone].
 var ErrSetting = fmt.Errorf("%w", ErrNone)
 
-// OpenLimited is [OpenStore] for a cache with limits: $AFDO_CACHE_SIZE, in bytes or with the suffix
-// K, M or G, and $AFDO_CACHE_DAYS, the number of days for which an unused file is kept. Its errors
-// match [ErrNone].
+// OpenLimited opens the cache in the folder dir like [OpenStore], and sets its limits. These are
+// $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the number of days
+// for which an unused file is kept. Its errors match [ErrNone].
 func OpenLimited(dir string) (*Store, error) {
 	size, err := setting("AFDO_CACHE_SIZE", defaultSize)
 	if err != nil {

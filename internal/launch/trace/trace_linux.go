@@ -122,10 +122,11 @@ func newListener(fd int) *listener {
 	return l
 }
 
-// help starts a helper process, and reports whether the helper runs. The helper waits until this
-// process has closed l.alive or has ended, even by a signal. It first answers the notification that
-// this process may have read but not answered. Then it answers all others, until no process is left
-// to which the filter applies.
+// help starts a helper process that answers the kernel's notifications when this process no longer
+// does. It reports whether the helper runs. The helper waits until this process has closed l.alive
+// or has ended, even by a signal. It first answers the notification that this process may have read
+// but not answered. Then it answers all further notifications, until no process is left to which
+// the filter applies.
 func (l *listener) help() bool {
 	ended, alive, err := os.Pipe()
 	if err != nil {
@@ -374,8 +375,8 @@ func (o *observer) note(n *notification) (over bool) {
 	return false
 }
 
-// onlyWrites reports whether a program that opens a file with the given flags reads nothing from
-// it: the file is opened for writing, or it is new, or it is emptied.
+// onlyWrites reports whether a program that opens a file with the given flags cannot read old
+// content of the file: the file is opened for writing only, must be new, or is emptied.
 func onlyWrites(flags uint64) bool {
 	return flags&unix.O_WRONLY != 0 || flags&unix.O_CREAT != 0 && flags&(unix.O_EXCL|unix.O_TRUNC) != 0
 }

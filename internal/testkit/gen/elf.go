@@ -132,7 +132,8 @@ func (d *DWARF) unit(entries []byte) {
 	d.Info = append(d.Info, entries...)
 }
 
-// lines sets the line table: folders, files and a program. All files are in the first folder.
+// lines sets the line table of the debug info: its list of folders, its list of files, and the line
+// program. All files are in the first folder.
 func (d *DWARF) lines(dirs, files []string, program []byte) {
 	head := []byte{1, 1, 1, 0, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 	for _, dir := range dirs {
@@ -252,7 +253,8 @@ func SharedFiles(units, files int) []byte {
 	return sharedLines(units, &d)
 }
 
-// ManyRows returns a binary with one function that has as many lines as bytes.
+// ManyRows returns a binary with one function, in which every byte of code belongs to a source line
+// of its own. rows is the number of lines.
 func ManyRows(rows int) []byte {
 	var d DWARF
 	var e ELF

@@ -487,7 +487,8 @@ type Unit struct {
 	Symbols            []Symbol // in the order of the rows
 }
 
-// A Symbol is a row of a symbol names section (RFC 4.6) with its symbol info (RFC 4.7).
+// A Symbol is a row of a symbol names section (RFC 4.6), together with the samples of the symbol
+// from its symbol info section (RFC 4.7).
 type Symbol struct {
 	ID          uint32
 	Name        string
@@ -501,7 +502,8 @@ type Symbol struct {
 	Skipped         int // records of unknown type, at any depth (format note 16)
 }
 
-// A Location is a location record of a known type (RFC 4.8).
+// A Location is a location record of one of the types that the RFC defines (RFC 4.8): a count,
+// calls or an inlined function at a source line.
 type Location struct {
 	Type         uint8
 	Line, Disc   uint32

@@ -377,7 +377,8 @@ func (e *encoder) task(pid, parent, tid, parentTID int32, time uint64) {
 	e.trailer(pid, tid, time)
 }
 
-// mmap writes MMAP2, with a build ID if there is one, or MMAP for the kernel.
+// mmap writes a mapping as an MMAP2 record, with a build ID if the mapping has one. It writes a
+// mapping of the kernel without a build ID as an MMAP record.
 func (e *encoder) mmap(r *perfdata.Mmap) {
 	kind, misc := uint32(10), uint16(0)
 	if r.PID == perfdata.UnknownPID {

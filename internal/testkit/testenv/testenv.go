@@ -107,7 +107,8 @@ func Tool(t testing.TB, names ...string) string {
 	return path
 }
 
-// Optional is like [Tool] for programs that CI may lack, such as the newest compilers.
+// Optional returns the path of the first of several programs that is installed, and otherwise skips
+// the test, also in CI. It is for programs that CI may lack, such as the newest compilers.
 func Optional(t testing.TB, names ...string) string {
 	t.Helper()
 	path, ok := Find(names...)
@@ -117,7 +118,8 @@ func Optional(t testing.TB, names ...string) string {
 	return path
 }
 
-// Find is like [Tool] for tests that can run without the program.
+// Find returns the path of the first of several programs that is installed. ok is false if none is.
+// It is for tests that can run without the program.
 func Find(names ...string) (path string, ok bool) {
 	for _, name := range names {
 		path, err := exec.LookPath(name)

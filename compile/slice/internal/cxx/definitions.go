@@ -174,9 +174,9 @@ func (d *scanner) quoted(text []byte, raw bool) {
 	}
 }
 
-// labelled reports the assembler name that an asm label gives to a function. If it is a mangled
-// name, labelled also reports its identifiers, because the text may not contain the function's
-// classes and namespaces.
+// labelled reports the assembler name that an asm label gives to a function. If the assembler name
+// is mangled, labelled also reports the identifiers in it as words, because the text may not
+// contain the function's classes and namespaces.
 func (d *scanner) labelled(label []byte) {
 	name := symname.Canonical(string(label))
 	if word := Cleaned(name); isWord([]byte(word)) {

@@ -10,10 +10,11 @@ import (
 	"github.com/go-afdo/afdo/internal/mangled"
 )
 
-// Identifiers calls yield for each identifier in a mangled name until yield returns false. They are
-// the names of functions, scopes, types and template arguments, and any text that defines the
-// function contains them all. Identifiers returns false if yield did. If a name cannot be decoded
-// entirely, it yields the identifiers up to there. It may yield a word twice.
+// Identifiers calls yield for each identifier in a mangled name until yield returns false. The
+// identifiers are the names of functions, scopes, types and template arguments, and a text that
+// defines the function contains all of them. Identifiers returns false if yield did. If a name
+// cannot be decoded entirely, Identifiers yields only the identifiers before the part that cannot
+// be decoded. It may yield a word twice.
 func Identifiers(name string, yield func(word string) bool) bool {
 	s := nameReader{rest: name[len("_Z"):], begin: true}
 	for {
@@ -29,8 +30,9 @@ func Identifiers(name string, yield func(word string) bool) bool {
 	}
 }
 
-// DemangledIdentifiers does the same as [Identifiers], with a demangler. The demangler decodes all
-// names, but is slow.
+// DemangledIdentifiers calls yield for each identifier in a mangled name, like [Identifiers], but
+// it uses a demangler. The demangler decodes all names, but is slow. all is false if yield has
+// returned false.
 func DemangledIdentifiers(name string, yield func(word string) bool) (all bool) {
 	if len(name) > mangled.MaxLen {
 		return true
@@ -57,8 +59,8 @@ func isIdentifierOf(name, word string) bool {
 }
 
 // A nameReader finds the identifiers in mangled names of the kinds that most functions have. For
-// that it need not know what a name means, only where the digits are that begin an identifier. So
-// it only tracks which scopes, template arguments and other groups are open.
+// that it does not need the meaning of a name: it only has to know which digits are the length of
+// an identifier. So it only tracks which scopes, template arguments and other groups are open.
 type nameReader struct {
 	rest  string              // the part that has not been read
 	begin bool                // rest is at the beginning of a function's name

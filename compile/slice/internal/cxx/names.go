@@ -79,7 +79,8 @@ func (k *Keys) decode(name string) string {
 	return last
 }
 
-// keyOf is [KeyOf] with a function that decodes the last component of a mangled name.
+// keyOf returns the key by which package slice finds a symbol, see [KeyOf]. decoded is the function
+// by which it gets the last component of a mangled name.
 func keyOf(name string, decoded func(name string) string) string {
 	cut := symname.Canonical(name)
 	if strings.HasPrefix(cut, initializes) || strings.HasPrefix(cut, cleansUp) || strings.HasPrefix(cut, cleansUpTarget) {
@@ -340,8 +341,8 @@ func AllocationOf(name string) string {
 // without captures converts. Debug info has only these names for lambdas that are not templates.
 var lambdaFunctions = [...]string{"operator()", "_FUN"}
 
-// IsOfLambda reports whether an unqualified name is that of a function which a lambda has. If a
-// text defines such a function, it contains a lambda, or a function of that name.
+// IsOfLambda reports whether an unqualified name is one that the functions of lambdas have, such as
+// operator(). A text that defines such a function contains a lambda, or a function of that name.
 func IsOfLambda(unqualified string) bool { return slices.Contains(lambdaFunctions[:], unqualified) }
 
 // Invoker is clang's name for the function to which a lambda without captures converts, and GCC's
@@ -458,8 +459,9 @@ func (d *scanner) named(symbol string, end int) {
 	d.Pos, d.word = end, append([]byte("operator"), symbol...)
 }
 
-// allocation reads the rest of the name of operator new or delete, and reports whether it is one.
-// word is the word after operator, and end the position after that.
+// allocation reads the rest of a function's name after the word operator, if that name is operator
+// new or operator delete, and returns false if it is not. word is the word after operator, and end
+// is the position after word.
 func (d *scanner) allocation(word []byte, end int) bool {
 	if string(word) != "new" && string(word) != "delete" {
 		return false

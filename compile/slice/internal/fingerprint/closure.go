@@ -3,9 +3,10 @@ package fingerprint
 import "iter"
 
 // An inlineClosure computes, for each unit, the sum of the hashes of all symbols in the unit's
-// slice of the profile. These are the symbols of the unit, all functions that they inline directly
-// and indirectly, and the namesakes: symbols that the compiler may confuse with one of these. For
-// one unit it visits each chain of inlineChains once, and each set of namesakes once.
+// slice of the profile. Such a slice contains three kinds of symbols: the symbols of the unit, all
+// functions that are inlined in them directly and indirectly, and the namesakes, which are symbols
+// that the compiler may confuse with one of the others. To compute the sum for one unit, it visits
+// each chain of inlineChains once, and each set of namesakes once.
 //
 // In the comments, a component is a set of functions that inline each other, see inlineChains.
 type inlineClosure struct {

@@ -69,7 +69,8 @@ type node struct {
 	inlined uint64 // sum of the hashes of its inlined bodies in other functions
 }
 
-// whole returns a hash of everything about the node that is in a slice whose compile may define it.
+// whole returns a hash of everything that a slice contains about the symbols of the node, if the
+// compile may define them: names, samples, and inlined bodies in other functions.
 func (n *node) whole() uint64 { return mix(n.name, n.samples, n.inlined, 0) }
 
 // A namesakes is a set of nodes that the compiler may confuse, because it finds them by the same
@@ -111,8 +112,9 @@ func hashProgram(p *program.Program, o Options) (*symbolHashes, error) {
 	return m, nil
 }
 
-// newSymbolHashes hashes the names of symbols. The symbols must include all to which samples of one
-// of them refer, and all that share a name with these.
+// newSymbolHashes hashes the names of symbols. The list of symbols must be complete in two ways: it
+// includes the callees in the samples of its symbols, and all symbols that share a name with one of
+// its symbols.
 func newSymbolHashes(p *program.Program, o Options, symbols []program.Symbol) *symbolHashes {
 	m := &symbolHashes{
 		Program: p, Options: o, symbols: symbols,

@@ -115,7 +115,8 @@ func (c *inlineChains) order(places []int32) {
 
 // stronglyConnected divides functions that inline each other into strongly connected components, by
 // Tarjan's algorithm. It returns the number of the component of each symbol, and the number of
-// components n. A component has a larger number than those that are inlined in it.
+// components n. The components that are inlined in a component have smaller numbers than the
+// component.
 func stronglyConnected(inlined [][]int32) (numbers []int32, n int) {
 	t := tarjan{inlined: inlined, numbers: make([]int32, len(inlined)), low: make([]int32, len(inlined))}
 	for i := range inlined {

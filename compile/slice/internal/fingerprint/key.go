@@ -21,7 +21,8 @@ type Part struct {
 	Units   []int                           // units whose functions the slice contains
 }
 
-// Of returns the key of a slice of a profile: a hash of everything in it that affects the compiler.
+// Of returns the key of a slice of a profile: a hash of everything in the slice that affects the
+// compiler.
 func Of(p *program.Program, o Options, s Part) (uint64, error) {
 	m := newSymbolHashes(p, o, s.Symbols)
 	for i, sym := range s.Symbols {

@@ -76,8 +76,8 @@ func (m *matcher) offer(unit string) {
 	m.units = append(m.units, unit)
 }
 
-// fit returns a number that is larger the better the path of a unit matches the source file, and 0
-// if it does not match.
+// fit compares the path of a unit with the source file. It returns 0 if the unit does not match.
+// Otherwise, the better the unit matches, the larger is the result.
 func (m *matcher) fit(unit string) int {
 	if unit == m.given {
 		return exactly + 1

@@ -158,7 +158,8 @@ func (s *file) at(path, name string, err error) error {
 // sameID converts a symbol ID of the file to a reference with the same number.
 func sameID(id afdo.SymbolID) (profile.SymbolRef, bool) { return profile.SymbolRef(id), true }
 
-// Inlinings reads the units one after the other and does not keep them in memory.
+// Inlinings calls yield for every symbol with samples, see [Store]. It reads one unit after the
+// other and does not keep the units in memory.
 func (s *file) Inlinings(yield func(ID, []ID)) error {
 	var c afdo.Cursor
 	var callees []ID

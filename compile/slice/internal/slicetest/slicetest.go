@@ -87,7 +87,8 @@ func named(path, name func(i int) string) func(p *profile.Profile, n int) {
 	}
 }
 
-// inlining is [AddInlining] with callees that depend on the number of functions.
+// inlining returns a function that adds n functions to a profile, see [AddInlining]. Function i has
+// the functions callees(i, n) inlined.
 func inlining(callees func(i, n int) []int) func(p *profile.Profile, n int) {
 	return func(p *profile.Profile, n int) {
 		AddInlining(p, n, func(i int) []int { return callees(i, n) })
@@ -109,7 +110,8 @@ func mangled(i int) string { return fmt.Sprintf("_Z%df%dv", 1+len(fmt.Sprint(i))
 // faster than the size of the profile.
 const WithoutChains = "at random, none in a circle"
 
-// addGrowing adds a function to a profile, in which a function of a header is inlined.
+// addGrowing adds a function with a path and a name to a profile. A function of a header is inlined
+// in the added function.
 func addGrowing(p *profile.Profile, path, name string) {
 	var body profile.Body
 	header := p.AddUnit("include/h.h")
