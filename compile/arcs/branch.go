@@ -13,8 +13,9 @@ type branch struct {
 	counts [2]int64 // how often each block of to came next
 }
 
-// branchItems returns evidence from the recorded jumps: how often each of the two arcs after a
-// condition was taken, and how often each arc after a switch was.
+// branchItems converts the recorded jumps to evidence about arcs of the graph: how often each of
+// the two arcs after a condition was taken, and how often each of the arcs after a switch was
+// taken.
 func (f *function) branchItems() (items []item) {
 	seen := make(map[int32][]key) // by block of machine code
 	for _, s := range f.sightings {

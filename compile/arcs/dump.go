@@ -292,8 +292,10 @@ func isComputation(text []byte) bool {
 	return !bytes.ContainsAny(name, "*[( >")
 }
 
-// phi reads the arguments of a PHI statement, each with the block from which control comes:
-// "[a.c:3:62] _33(6), [a.c:6:54] 3(3)>". Each becomes a step at its source position.
+// phi reads the arguments of a PHI statement in GCC's dump, such as "[a.c:3:62] _33(6), [a.c:6:54]
+// 3(3)>". Each argument has the number of the block from which control comes, here 6 and 3. For
+// each argument, phi stores a [step]: the arc from that block to the current block has the
+// argument's source position.
 func (p *dumpParser) phi(text []byte) {
 	for len(text) > 0 {
 		start := bytes.IndexByte(text, '[')

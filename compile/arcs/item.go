@@ -54,8 +54,8 @@ func (f *function) items() []item {
 	return items
 }
 
-// limitItems returns upper bounds for blocks that contain inlined calls of which no machine code is
-// left in the function.
+// limitItems returns upper bounds for the counts of blocks that contain inlined calls. It does so
+// for calls of which no machine code is left in the function itself.
 func (f *function) limitItems() (items []item) {
 	for _, k := range slices.SortedFunc(maps.Keys(f.limits), key.compare) {
 		if blocks := f.whereOnce(k); len(blocks) > 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
 
-// handOver writes the file with counts for a compile: a slice of the profile, or counters of arcs.
-// It does not write if the file of the last run is still right. It returns the plan of the command
-// that compiles with the file.
+// handOver writes what a compile needs of the profile to a file: a slice, or counters of arcs. It
+// leaves the file of the last run unchanged if that is still right. It returns the plan of the
+// command that compiles with the file.
 func (r *run) handOver(u *unit) (*Plan, error) {
 	if r.Arcs && u.Optimises() {
 		plan, err := r.handOverArcs(u)
@@ -23,9 +23,9 @@ func (r *run) handOver(u *unit) (*Plan, error) {
 	return source{r, u}.plan()
 }
 
-// plan writes a slice of the profile for a compile or, if unit.arcs is set, counters of arcs. It
-// does not write if the file of the last run is still right. It returns the plan of the command
-// that compiles with the file.
+// plan writes what a compile needs of the profile to a file: a slice or, if unit.arcs is set,
+// counters of arcs. It leaves the file of the last run unchanged if that is still right. It returns
+// the plan of the command that compiles with the file.
 func (s source) plan() (*Plan, error) {
 	r, u := s.run, s.unit
 	u.stamp = s.newStamp()

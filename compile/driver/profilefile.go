@@ -56,8 +56,8 @@ func (r *run) findProfile(c *command.Line) (*profileFile, error) {
 	return p, nil
 }
 
-// findForClang sets p.llvm to the format of the profile and c.Use to the option by which clang
-// reads it.
+// findForClang finds out the format of a profile for clang, and stores it in p.llvm. It stores the
+// option by which clang reads a profile in this format in c.Use.
 func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 	if info, err := os.Stat(p.path); err == nil && info.IsDir() && c.Use == command.InstrUse {
 		p.path = filepath.Join(p.path, "default.profdata")
@@ -103,7 +103,8 @@ func (p *profileFile) replaced() bool {
 	return err != nil || now.state != p.state
 }
 
-// wrap puts the name of the profile before an error that names no file.
+// wrap puts the path of the profile before the message of an error, unless the error already names
+// a file.
 func (p *profileFile) wrap(err error) error {
 	var named *fs.PathError
 	if err == nil || errors.As(err, &named) {

@@ -10,9 +10,9 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/record"
 )
 
-// ReadSummary returns the summary of the profile at a path, and computes it if the profile has
-// none. Of a file of version 4 or ExtBinary that has a summary, it reads nothing else. It reads the
-// whole of any other file.
+// ReadSummary returns the summary of the profile at a path. If the profile has no summary, it
+// computes one from the counts, for which it reads the whole file. It also reads the whole file if
+// that is neither of version 4 nor ExtBinary.
 func ReadSummary(path string) (*afdo.Summary, error) {
 	file, err := profileFile{name: path, path: path}.look()
 	if err != nil {

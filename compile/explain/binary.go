@@ -51,8 +51,9 @@ func (c *Code) readDebugInfo(ctx context.Context, path string) error {
 	return nil
 }
 
-// allCode returns address samples of a binary, one for each span of code, and adds the declarations
-// of its functions to c.declared.
+// allCode returns one address sample for each range of code in a binary that belongs to one source
+// line, as if each had run once. It also adds the declarations of the binary's functions to
+// c.declared.
 func (c *Code) allCode(ctx context.Context, f *symbolize.File) (*samples.Set, error) {
 	offset := func(addr uint64) (uint64, bool) { return addr, true }
 	if f.ELF().Type != elf.ET_REL {

@@ -44,7 +44,8 @@ func (e *Explainer) findStranger(profiled map[string]*shape) {
 	}
 }
 
-// has reports whether one of the compiles has a function, out of line or inlined.
+// has reports whether one of the compiles contains a function with a name, whether as a function of
+// its own or only inlined.
 func (e *Explainer) has(name string) bool {
 	return slices.ContainsFunc(e.codes, func(c *Code) bool {
 		return c.defined[name] || slices.ContainsFunc(c.shapes, func(shapes map[string]*shape) bool { return shapes[name] != nil })

@@ -326,7 +326,7 @@ func (s *selection) mayBeRenamed(r profile.Record) bool {
 	return symname.Canonical(name) != name || !cxx.IsMangled(name) && s.own.Has(program.ID(r.Callee))
 }
 
-// hasTotal reports whether the sum of the counts of records is between 0 and maxTotal.
+// hasTotal reports whether the sum of the counts in records is above 0 and below maxTotal.
 func hasTotal(records []profile.Record) bool {
 	total := uint64(0)
 	for i := range records {

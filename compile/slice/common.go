@@ -74,7 +74,8 @@ func (c *commonNames) in(t *Text, names []string, renamed bool, x program.Index,
 // anyName returns true: as a filter of symbol names it accepts all names.
 func anyName(string) bool { return true }
 
-// requirementsOf returns what a text must contain if its compile defines a symbol.
+// requirementsOf finds out what a text must contain if its compile defines the symbol sym, such as
+// words and classes.
 func requirementsOf(sym program.Symbol) requirements {
 	r := requirements{Symbol: sym, cut: symname.Canonical(sym.Name)}
 	hashed := func(to *[]uint32) func(string) bool {

@@ -88,7 +88,8 @@ func newText() *Text {
 	return &Text{words: make(map[uint32]wordUse), defined: make(map[string]struct{}), labels: make(map[string]struct{}), inlines: make(mangled.Inlines)}
 }
 
-// addBytes adds a name to a set. It makes a string only of a new name.
+// addBytes adds a name, given as bytes, to a set of strings. It allocates a string only if the set
+// does not have the name yet.
 func addBytes(set map[string]struct{}, name []byte) {
 	if _, ok := set[string(name)]; !ok {
 		set[string(name)] = struct{}{}

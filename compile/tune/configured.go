@@ -116,8 +116,8 @@ func (t *tuning) ofMeson(path string) (configured, bool) {
 	return c, ok
 }
 
-// mesonSource returns the absolute path of the source folder of a build folder, which Meson has
-// written to meson-info.json.
+// mesonSource returns the absolute path of the source folder that belongs to a build folder of
+// Meson. Meson has written it to the file meson-info.json.
 func mesonSource(folder string) (string, error) {
 	var info struct{ Directories struct{ Source string } }
 	data, err := files.ReadFile(filepath.Join(folder, "meson-info", "meson-info.json"), maxOwn)

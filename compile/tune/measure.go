@@ -149,8 +149,8 @@ func (t *tuning) runAll(ctx context.Context, commands []string, copied string) (
 	return sum, out.Sum64(), nil
 }
 
-// timeMeasure returns the measure of a time. of returns that time for one run of a program, and e
-// is the estimate of its change.
+// timeMeasure returns the measure of a time, such as the processor time. r has the times of all
+// rounds, of selects this time from those of one run, and e is the estimate of its change.
 func timeMeasure(what string, r *duel.Result, e duel.Estimate, of func(duel.Usage) time.Duration) Measure {
 	var before []float64
 	for _, u := range r.Before {
@@ -346,7 +346,8 @@ func callgrindTotal(path, event string) (uint64, error) {
 	return strconv.ParseUint(totals[at], 10, 64)
 }
 
-// measureCode compares the sums of the code sizes of the programs in two copies of the tree.
+// measureCode compares the size of the machine code in two copies of the tree: the sum over the
+// programs in each copy.
 func measureCode(programs []string, before, after string) (Measure, error) {
 	var n [2]uint64
 	for i, copied := range []string{before, after} {

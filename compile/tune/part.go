@@ -174,8 +174,8 @@ func (c costs) add(ctx context.Context, program, recording string) error {
 	return nil
 }
 
-// sums adds up the instructions of each symbol if which is 0, or of each source function if which
-// is 1.
+// sums adds up the executed instructions for each symbol, if which is 0, or for each source
+// function, if which is 1.
 func (c costs) sums(which int) map[string]float64 {
 	sums := make(map[string]float64)
 	for names, n := range c {

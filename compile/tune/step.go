@@ -117,13 +117,15 @@ func (c task) program() string {
 // inShell returns the words of a command that runs a command line in a shell.
 func inShell(line string) []string { return []string{"sh", "-c", line} }
 
-// do logs and runs a command. All processes that it starts end with the context.
+// do runs a command and writes it to the log. When ctx is done, all processes that the command has
+// started are ended.
 func (t *tuning) do(ctx context.Context, c task) (duel.Usage, error) {
 	t.logf("(cd %s && %s)", shell.Quote(c.dir), strings.Join(append(quoteSettings(c.env), shell.Line(c.argv)), " "))
 	return t.quietly(ctx, c)
 }
 
-// quietly runs a command without logging it. All processes that it starts end with the context.
+// quietly runs a command without writing it to the log. When ctx is done, all processes that the
+// command has started are ended.
 func (t *tuning) quietly(ctx context.Context, c task) (duel.Usage, error) {
 	cmd := exec.CommandContext(ctx, c.program(), c.argv[1:]...)
 	cmd.Args[0] = c.argv[0]

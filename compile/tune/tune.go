@@ -174,7 +174,8 @@ func isWithin(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// longestFirst sorts paths by length, so that the longest one that matches is tried first.
+// longestFirst sorts paths by length in descending order. If one path is the beginning of another,
+// a search through the result finds the longer one first.
 func longestFirst(paths ...string) []string {
 	slices.SortFunc(paths, func(a, b string) int { return len(b) - len(a) })
 	return paths

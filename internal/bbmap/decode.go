@@ -166,8 +166,8 @@ func (d *decoder) block(f *Function, end *uint32) (b Block) {
 	return b
 }
 
-// skipAnalysis skips the counts and frequencies that follow the blocks of a function. Nothing in
-// this project uses them.
+// skipAnalysis skips the counts and frequencies that follow the blocks of a function in the map,
+// because this package does not return them.
 func (d *decoder) skipAnalysis(f *Function) {
 	if f.Features&EntryCount != 0 {
 		d.ULEB()

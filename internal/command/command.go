@@ -95,7 +95,8 @@ func Parse(argv []string, dir string) *Line {
 	return c
 }
 
-// readArgs parses the arguments of the compiler and sets the fields that depend on them.
+// readArgs parses the arguments of the compiler, and sets the fields of Line that depend on them,
+// such as the sources.
 func (c *Line) readArgs() {
 	c.expand(c.Args, 0)
 	for i := range c.words {

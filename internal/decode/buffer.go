@@ -44,8 +44,9 @@ func (b *Buffer) record(f Fault) {
 	b.Pos = len(b.Data)
 }
 
-// Error returns the first fault, which place converts to an error. It returns an error from Stop
-// unchanged, and nil if there is neither.
+// Error returns the first fault of decoding as an error, to which the function place converts it.
+// If decoding was ended by Stop, it returns the error that was given to Stop. It returns nil if
+// there was neither.
 func (b *Buffer) Error(place func(*Fault) error) error {
 	switch {
 	case b.Err == nil:

@@ -132,8 +132,8 @@ func checkPlace(r *profile.Record) error {
 	return nil
 }
 
-// checkNumber returns an error for a number of more than 32 bits. what is the name of the counted
-// things.
+// checkNumber returns an error if a number of things, such as locations, has more than 32 bits.
+// what names the things in the error.
 func checkNumber(what string, n uint64) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%w: %d %s in one place do not fit 32 bits", afdo.ErrUnrepresentable, n, what)

@@ -31,7 +31,8 @@ type trie struct {
 	wide  []wideNode // stack of put: wide nodes that are not complete
 }
 
-// A trieNode represents the bytes from:to of the names that pass through it.
+// A trieNode is a node of the trie, with the edge to it: the label of the edge consists of the
+// bytes from:to of the names that pass through the node.
 type trieNode struct {
 	from, to int
 	children int16 // at most one per byte value

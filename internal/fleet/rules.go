@@ -49,9 +49,10 @@ var ErrNoTime = errors.New("a half-life is asked for, and it has no time")
 
 var one = profile.Ratio{Num: 1, Den: 1}
 
-// Weight returns the factor for the counts of an input. It is exact if numerator and denominator
-// fit in 64 bits. Otherwise it is rounded to the nearest fraction whose denominator is a power of
-// two, as large as possible up to 2^63 such that the numerator fits in 64 bits.
+// Weight returns the factor by which all counts of an input have to be multiplied. The factor is
+// exact if its numerator and denominator fit in 64 bits. Otherwise it is rounded to the nearest
+// fraction whose denominator is a power of two, as large as possible up to 2^63 such that the
+// numerator fits in 64 bits.
 func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	weight, scale := cmp.Or(in.Weight, one), cmp.Or(r.Scale, one)
 	if scale != one {
@@ -71,8 +72,8 @@ func (r *Rules) Weight(in *Input) (profile.Ratio, error) {
 	return product(weight, num, den), nil
 }
 
-// Cap returns the factor for all counts of a host so that their total is at most HostCap. host is
-// the sum of the host's inputs.
+// Cap returns the factor by which all counts of a host have to be multiplied so that their total is
+// at most HostCap. host is the sum of all inputs of the host.
 func (r *Rules) Cap(host *profile.Profile) profile.Ratio {
 	if r.HostCap == 0 {
 		return one

@@ -51,8 +51,8 @@ func (p *parser) fail(class error, detail string, args ...any) error {
 	return p.Fail(0, class, detail, args...)
 }
 
-// line parses a line, from which white space at both ends was removed. If the first line is v0 or
-// v1, it sets the version.
+// line parses one line of the list, from which white space at both ends was removed. If the first
+// line is v0 or v1, line sets the version by which the next ones are parsed.
 func (p *parser) line(line string) error {
 	if line == "" || line[0] == '#' || line[0] == '@' {
 		return nil

@@ -81,7 +81,7 @@ type writeFunc func([]byte) (int, error)
 
 func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
-// decompress passes the content of a compressed record to the inflater of the feed.
+// decompress gives the content of a compressed record to the decompressor of the file.
 func (f *feed) decompress(raw rawRecord) error {
 	data := raw.data
 	if raw.kind == typeCompressed2 {

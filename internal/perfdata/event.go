@@ -103,7 +103,8 @@ func (e *Event) before(order []uint64, field uint64) (size int, ok bool) {
 	return 0, false
 }
 
-// offset returns the offset of a field of sampleFields in samples, and whether samples have it.
+// offset returns where a field begins in the samples of the event. ok is false if they do not have
+// the field. The field must be one of sampleFields.
 func (e *Event) offset(field uint64) (int, bool) { return e.before(sampleFields, field) }
 
 // trailer returns where a field begins in records of the event that are not samples, as a distance
@@ -160,7 +161,8 @@ func (t *eventTable) add(e *Event) {
 		e.branchSampleType == first.branchSampleType && e.sampleIDAll == first.sampleIDAll
 }
 
-// ofSample returns the index of a sample's event, or -1 if it cannot be determined.
+// ofSample returns the index of the event to which a sample belongs, or -1 if the sample does not
+// show it. data is the content of the sample.
 func (t *eventTable) ofSample(data []byte, big bool) int {
 	if len(t.events) == 1 {
 		return 0

@@ -153,7 +153,8 @@ type merge struct {
 	ahead []*feed // the files that have a next record, in the order of these records
 }
 
-// next returns the next record, or io.EOF at the end. It is valid until the next call.
+// next returns the oldest of the next records of all files, or io.EOF at the end. The record is
+// valid until the next call.
 func (m *merge) next() (rawRecord, error) {
 	for _, f := range m.taken {
 		more, err := f.advance()

@@ -165,8 +165,8 @@ func (f recordingFile) check(p part, what string) error {
 	return nil
 }
 
-// read returns the bytes of a part of the file, which it reads into memory. what names the part in
-// errors. A part of more than maxTable bytes is an error.
+// read reads a range of the file into memory and returns its bytes. what describes the content of
+// the range in errors. A range of more than maxTable bytes is an error.
 func (f recordingFile) read(p part, what string) ([]byte, error) {
 	if err := f.check(p, what); err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ type queue struct {
 	before  uint64 // value of newest at the end of the last round
 }
 
-// A waiting is a record that waits in a queue until all older records have been read.
+// A waiting is a record in a [queue], which is yielded when all older records have been read.
 type waiting struct {
 	time       uint64
 	offset     int64

@@ -136,7 +136,8 @@ func (r *Reader) unlessChanged(err error) error {
 	return err
 }
 
-// next returns the next record of all files, or io.EOF at the end.
+// next returns the next record of the recording, whose files it merges if there are several. At the
+// end it returns io.EOF.
 func (r *Reader) next() (rawRecord, error) {
 	if len(r.feeds) == 1 {
 		return r.feeds[0].next()

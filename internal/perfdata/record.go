@@ -123,7 +123,8 @@ type Exit struct {
 	Time     uint64
 }
 
-// A Lost records that records are missing, because the buffer was full.
+// A Lost records that the kernel has lost records, because perf did not read its buffer fast
+// enough.
 type Lost struct {
 	Count uint64
 	Time  uint64 // 0 if not recorded

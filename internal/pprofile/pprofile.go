@@ -217,7 +217,8 @@ func (e *encoder) addLine(function, number uint64) {
 	e.located.Bytes(locationLine, e.line)
 }
 
-// newLocation adds a location with the lines of [encoder.addLine] to its table, and returns its ID.
+// newLocation adds a location to the table of locations and returns its ID. The location has the
+// lines that [encoder.addLine] has collected.
 func (e *encoder) newLocation() uint64 {
 	e.locations++
 	e.line = e.line[:0]

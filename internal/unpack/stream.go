@@ -127,8 +127,8 @@ func Decompress(head []byte, src io.Reader) (r io.ReadCloser, name string, err e
 	return nil, "", nil
 }
 
-// unpack returns an unpacker for a file, or nil if the file is not compressed. head are its first
-// bytes, which src yields again.
+// unpack returns an unpacker for a compressed file, or nil if the file is not compressed. head are
+// the first bytes of the file, which src yields once more.
 func unpack(head []byte, src io.Reader) (*unpacker, error) {
 	packed := &Counter{R: src}
 	r, name, err := Decompress(head, packed)

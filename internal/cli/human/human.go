@@ -23,8 +23,8 @@ func Number[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
 // Percent returns a share, from 0 to 1, as a percentage.
 func Percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
-// Overlap returns the overlap of two profiles, from 0 to 1, as text. It rounds so that only 0 looks
-// like 0 and only 1 like 1.
+// Overlap formats the overlap of two profiles, a number from 0 to 1. It rounds the number, but so
+// that only 0 looks like 0 and only 1 like 1.
 func Overlap(x float64) string {
 	const least = 1e-6
 	if x > 0 && x < 1 {

@@ -36,9 +36,9 @@ type Inputs struct {
 	uncertain bool        // a file may have changed while it was read
 }
 
-// Text returns the identifiers in the preprocessed sources. If they come from the cache, it decodes
-// them in each call. Most compiles do not call it, because they need only their hash,
-// [record.Record.Sum].
+// Text returns the identifiers in the preprocessed sources. If the inputs come from the cache, each
+// call of Text decodes the identifiers. Most compiles do not call Text, because they need only the
+// hash of the identifiers, [record.Record.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
@@ -122,9 +122,10 @@ type finder struct {
 	root     record.Root
 }
 
-// keys returns two cache keys for the inputs of the command. here is different for any two commands
-// that may include different files. anywhere leaves out the path of the checkout, so it is the same
-// for this command in another checkout. Checkouts with the same files share a record by it.
+// keys returns two cache keys for the inputs of the command. The key here is different for any two
+// commands that may include different files. The key anywhere does not depend on the path of the
+// checkout, so the same command in another checkout has the same key. By this key, checkouts with
+// the same files share a record.
 func (f *finder) keys() (here, anywhere string) {
 	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
 	if f.Mentions(Native) {

@@ -62,9 +62,10 @@ func (r *Record) Add(cache *store.Store, dir string, files []string, asked map[s
 	return l.sure
 }
 
-// isOfSystem reports whether a path cannot change the output of a compiler: it is below /dev, /proc
-// or /sys, or it is the loader's cache of libraries, each of which is opened itself. /dev/shm is a
-// folder for files of users.
+// isOfSystem reports whether a path need not be recorded, because it cannot change the output of a
+// compiler. That is so below /dev, /proc and /sys, except in /dev/shm, which is a folder for files
+// of users. It is also so for the list of libraries that the dynamic loader caches, because each
+// library is opened itself.
 func isOfSystem(path string) bool {
 	return path == "/etc/ld.so.cache" || !strings.HasPrefix(path, "/dev/shm/") && slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(top string) bool {
 		return path == top || strings.HasPrefix(path, top+"/")
@@ -272,7 +273,8 @@ func (l *looker) nearest(folder string) string {
 	return nearest
 }
 
-// firstBelow returns the component of a path that follows a folder at the path's beginning.
+// firstBelow returns the name of what comes first on the way from a folder to a path below it: "b"
+// for the folder /a and the path /a/b/c.
 func firstBelow(folder, path string) string {
 	if folder != "." {
 		path = path[len(folder):]

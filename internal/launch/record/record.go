@@ -412,7 +412,8 @@ type Decoder struct {
 	root Root
 }
 
-// count reads the length of a list whose elements take at least one byte each.
+// count reads the length of a list, and checks that the list can fit into the rest of the data:
+// each of its elements takes at least one byte.
 func (d *Decoder) count() int {
 	at := d.Pos
 	return d.Count(at, d.ULEB(), 1, "things")

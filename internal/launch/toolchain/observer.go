@@ -128,8 +128,9 @@ func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bo
 	return ok
 }
 
-// RunUntilDeath runs a command, which ends when this process ends. It does not wait for processes
-// that the command leaves in the background with its output open, such as a server.
+// RunUntilDeath runs a command and makes it end when this process ends. If the command leaves a
+// process in the background that keeps the command's output open, such as a server, RunUntilDeath
+// does not wait for that process.
 func RunUntilDeath(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -212,7 +212,8 @@ func (e *ELF) functions(n int) {
 	}
 }
 
-// sharedLines returns a binary whose units share the line table of d.
+// sharedLines returns a binary with many units in its debug info, all of which refer to the line
+// table of d.
 func sharedLines(units int, d *DWARF) []byte {
 	var e ELF
 	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
@@ -279,8 +280,8 @@ func VagueUnits(units, functions int) []byte {
 	return d.in(&e)
 }
 
-// SharedRanges returns a binary with many copies inlined into one function, which share a list of
-// ranges.
+// SharedRanges returns a binary with one function into which another one is inlined many times. All
+// of these inlined copies share one list of address ranges.
 func SharedRanges(copies, ranges int) []byte {
 	var d DWARF
 	var e ELF
@@ -347,8 +348,8 @@ func LongFolder(functions, size int) []byte {
 	return d.in(&e)
 }
 
-// DeepInlining returns a binary with a chain of copies inlined into a function, each nested in the
-// previous one and starting one byte later.
+// DeepInlining returns a binary with one function and a chain of inlined functions in it. Each of
+// them is inlined in the one before it, and its code begins one byte later.
 func DeepInlining(depth int) []byte {
 	var d DWARF
 	var e ELF
@@ -383,9 +384,9 @@ func Aliases(n int) []byte {
 	return d.in(&e)
 }
 
-// OverlappingFunctions returns a binary with functions of 16 bytes. The debug info has two entries
-// for each function, which claim that it has 64 bytes and contains an inlined copy starting 32
-// bytes before it.
+// OverlappingFunctions returns a binary with functions of 16 bytes, about which the debug info is
+// wrong. It has two entries for each function. Both say that the function has 64 bytes, and that it
+// contains an inlined function whose code begins 32 bytes before it.
 func OverlappingFunctions(n int) []byte {
 	var d DWARF
 	var e ELF
@@ -406,8 +407,9 @@ func OverlappingFunctions(n int) []byte {
 	return d.in(&e)
 }
 
-// CommonNames returns a binary with a function whose name is in the common file with the given
-// name, as created by dwz.
+// CommonNames returns a binary with a function whose name is not in the binary itself. Its debug
+// info refers to the name in another file, as the tool dwz moves common names there. file is the
+// name of that file.
 func CommonNames(file string) []byte {
 	var d DWARF
 	var e ELF

@@ -239,7 +239,8 @@ func (d *decoder) trieNode(c *cursor, n uint32, name []byte, byID map[uint32]str
 	}
 }
 
-// symbols decodes the symbol names section of a unit (RFC 4.6) and the symbol infos.
+// symbols decodes the symbol names section of a unit (RFC 4.6), and then the samples of each symbol
+// that has some.
 func (d *decoder) symbols(from *cursor, u *Unit) {
 	c := d.open(from, u.SymbolNamesSection, SymbolNames)
 	n := c.uint32()

@@ -130,7 +130,8 @@ func (e *encoder) u16(v uint16)   { e.b = e.order().AppendUint16(e.b, v) }
 func (e *encoder) u32(v uint32)   { e.b = e.order().AppendUint32(e.b, v) }
 func (e *encoder) u64(v uint64)   { e.b = e.order().AppendUint64(e.b, v) }
 
-// flags writes flags. A big-endian machine stores the first flag in the highest bit.
+// flags writes a word of one-bit flags. A big-endian machine stores the first flag in the highest
+// bit.
 func (e *encoder) flags(v uint64) {
 	if e.Big {
 		v = bits.Reverse64(v)

@@ -101,7 +101,8 @@ func readSymbol(s afdo.Symbol) (naive.Symbol, error) {
 	return symbol, c.Err()
 }
 
-// readBody reads the records at the depth of the cursor's current record.
+// readBody reads the records of one body from a cursor: those at the depth of the cursor's current
+// record, with the bodies inlined in them.
 func readBody(c *afdo.Cursor, more bool) ([]naive.Location, bool) {
 	var body []naive.Location
 	for depth := c.Depth(); more && c.Depth() == depth; {

@@ -24,11 +24,11 @@ import (
 // value "all" adds the cases and rounds for which CI has no time, see [Some] and [Rounds].
 const sweepFlag = "AFDO_SWEEP"
 
-// Tests create much garbage but hold little memory, so a short run would spend up to a third of its
-// time on garbage collection. A short run therefore collects less often, unless GOGC is set. A
-// sweep does not, because it has tests that hold gigabytes. Nor do benchmarks, which should measure
-// what users get, or processes in which the test binary acts as the program under test, whose
-// memory may be what is tested.
+// init makes the garbage collector run less often in short test runs, unless GOGC is set. Tests
+// create much garbage but hold little memory, so a short run would spend up to a third of its time
+// on garbage collection. init changes nothing in three cases: in long test runs, which have tests
+// that hold gigabytes, in benchmarks, which should measure what users get, and in processes in
+// which the test binary acts as the program under test, whose memory may be what is tested.
 func init() {
 	if isTestRun(os.Args) && os.Getenv("GOGC") == "" && !Sweep() {
 		debug.SetGCPercent(400)

@@ -208,8 +208,9 @@ func (s *nameReader) pass(c byte) bool {
 	return false
 }
 
-// small skips a part that begins with a small letter: an operator of two letters if a name is
-// expected, and else a basic type of one letter.
+// small skips a part of the mangled name that begins with a small letter. That is an operator of
+// two letters if a name is expected, and otherwise a basic type of one letter. name says whether a
+// name is expected.
 func (s *nameReader) small(c byte, name bool) bool {
 	switch {
 	case c == 'u':
@@ -272,7 +273,8 @@ var operators = map[string]string{
 // for a nested name or I for template arguments.
 func (s *nameReader) in(c byte) bool { return s.n > 0 && s.open[s.n-1] == c }
 
-// skip skips a prefix of the rest of the name, and reports whether the rest began with it.
+// skip skips prefix if the part of the mangled name that has not been read begins with it, and
+// reports whether it does.
 func (s *nameReader) skip(prefix string) bool {
 	rest, ok := strings.CutPrefix(s.rest, prefix)
 	s.rest = rest
@@ -294,8 +296,8 @@ func (s *nameReader) push(c byte, length int) bool {
 	return true
 }
 
-// pop closes the innermost group at its E, and skips what may follow such a group. It returns false
-// if the reader cannot decode that.
+// pop ends the innermost open group at the letter E that closes it. It also skips what may follow
+// such a group in the mangled name. It returns false if the reader cannot decode what follows.
 func (s *nameReader) pop() bool {
 	if s.n == 0 {
 		return false

@@ -104,9 +104,10 @@ func (r *inlineClosure) sumNamesakes() {
 	})
 }
 
-// addExits computes the fields exits and exitEnd: the inlined components of other chains. It leaves
-// out a component if a later one of the same chain is already in the list, because a slice with the
-// later one contains it.
+// addExits computes the fields exits and exitEnd: for each chain of components, the components of
+// other chains that are inlined in it. It leaves out a component if a later component of the same
+// chain is already in the list, because a slice that contains the later one contains the earlier
+// one as well.
 func (r *inlineClosure) addExits() {
 	r.exitEnd = make([]int32, 0, len(r.chainOf))
 	latest := make([]int32, len(r.starts)) // for each chain, the latest chain that inlines it, plus one

@@ -216,8 +216,9 @@ func (m *symbolHashes) nameHash(sym program.Symbol) uint64 {
 	return mix(name, m.fileHash(sym.Unit), 0, 3)
 }
 
-// fileHash hashes the path of a unit together with the path that the compiler uses for all files
-// with the same base name: the last one in the order of paths, which is the order in version 4.
+// fileHash hashes the path of a unit, together with the path that the compiler uses for all files
+// with the same base name. The compiler uses the last of these paths in the order of version 4, in
+// which paths are sorted.
 func (m *symbolHashes) fileHash(unit int) uint64 {
 	name := m.Store.Path(unit)
 	if name == "" {

@@ -25,7 +25,8 @@ type file struct {
 	sources sources
 }
 
-// newFile returns a file for a Reader. It reads the ranges of symbol IDs of all units.
+// newFile returns a [file], by which the program reads a version 4 file. At once it reads only the
+// range of symbol IDs of each unit.
 func newFile(r *afdo.Reader) (*file, error) {
 	s := &file{r: r, budget: budget.New(r.Size())}
 	n, err := r.NumUnits()

@@ -95,7 +95,7 @@ func inlining(callees func(i, n int) []int) func(p *profile.Profile, n int) {
 	}
 }
 
-// always returns a function that returns the same text for all numbers.
+// always returns a function that returns the given text, whatever its argument is.
 func always(text string) func(i int) string { return func(int) string { return text } }
 
 // numbered returns a function that returns a number as text, in the given format of package fmt.
