@@ -182,8 +182,9 @@ func (s source) largest() (uint64, error) {
 	return largest, nil
 }
 
-// readLargest reads the largest count in the profile, of a block of machine code or of a line.
-// It is what [source.largest] stores in the cache.
+// readLargest reads the profile to find its largest count: that of a block of machine code if the
+// profile has evidence, and otherwise that of a line. [source.largest] stores the result in the
+// cache.
 func (s source) readLargest() (uint64, error) {
 	if !s.file.info.Mode().IsRegular() { // it can be read once
 		return 0, nil

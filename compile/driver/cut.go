@@ -126,8 +126,8 @@ func (s source) otherMain(selected *profile.Profile) (file string) {
 	return file
 }
 
-// rebase moves the counts in a slice of the profile to the new lines of edited sources. It warns if
-// the lines of many samples do not exist any more.
+// rebase moves the counts in a slice of the profile to the lines at which edited sources now have
+// the profiled code. It warns if the code of many samples does not exist any more.
 func (s source) rebase(part *profile.Profile, files *rebase.Files) *profile.Profile {
 	part, report := files.Slice(part)
 	if report == nil {

@@ -93,8 +93,8 @@ func (p *LayoutPlan) dropKnownStale() bool {
 	return true
 }
 
-// drop removes the entries of functions from p.part. Each function is given by the first of its
-// names.
+// drop removes the entries of functions from p.part, the layout for the compile. names has the
+// first name of each function to remove.
 func (p *LayoutPlan) drop(names []string) {
 	p.part = p.part.Only(func(f *list.Function) bool { return !slices.Contains(names, f.Names[0]) })
 }

@@ -167,7 +167,8 @@ func New(p *profile.Profile) *Explainer {
 	return &Explainer{profile: p, functions: profiledFunctions(p)}
 }
 
-// A profiledFunction is what the profile has about the symbols with one canonical name.
+// A profiledFunction is what the profile has about one function: it combines all symbols with the
+// same canonical name, such as f and f.part.0.
 type profiledFunction struct {
 	file    string          // path of the unit of the last symbol with samples
 	entered bool            // a symbol has a head count
@@ -195,7 +196,8 @@ func profiledFunctions(p *profile.Profile) map[string]profiledFunction {
 	return functions
 }
 
-// Add adds compiles or binaries in which the explainer looks for the counts of the profile.
+// Add adds compiles or binaries to the explainer, in whose code it looks for the counts of the
+// profile.
 func (e *Explainer) Add(codes ...*Code) { e.codes = append(e.codes, codes...) }
 
 // Report returns a report on the whole profile.

@@ -2,8 +2,8 @@ package explain
 
 import "path/filepath"
 
-// A namesake is a function of a compile that is not the profile's function of the same name. For
-// example, both are static functions of different files.
+// A namesake is a function of a compile that only has the same name as a function of the profile.
+// For example, the two are static functions of different files.
 type namesake struct {
 	code *Code
 	name string

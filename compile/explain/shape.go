@@ -42,7 +42,8 @@ func (s *shape) addCall(callee string, line int) {
 // function.
 func (s *shape) border(line int) bool { return line <= s.first || line >= s.last }
 
-// shapesOf returns the shapes of all functions in a profile, by the name of the function.
+// shapesOf returns the shape of each function in a profile. The keys are the names of the
+// functions.
 func shapesOf(p *profile.Profile) map[string]*shape {
 	shapes := make(map[string]*shape)
 	eachCount(p, func(frames []frame, r *profile.Record) {

@@ -448,9 +448,10 @@ func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.Sym
 	return nil
 }
 
-// files returns the paths of all files that the slice needs, in the order of the profile: those of
-// its units and symbols, and for each the last path of the profile with the same base name. GCC 16
-// compares only base names, and uses the last file of a name.
+// files returns the paths of all files that the profile of the slice has to list, in the order of
+// the whole profile. These are the files of its units and symbols. For each of them, it is also the
+// last file of the whole profile with the same base name, because GCC 16 compares only base names
+// and uses the last file of a name.
 func (s *selection) files() []string {
 	seen := make(map[int]struct{})
 	add := func(unit int) {

@@ -51,7 +51,8 @@ const (
 	mentioned                       // it occurs not only as the name of a function in declarations, see cxx.Notes
 )
 
-// Add adds the words and functions of a source text of C or C++.
+// Add adds a source text of C or C++ to the Text: its words, and the names of the functions that it
+// may define.
 func (t *Text) Add(text []byte) {
 	if t.words == nil {
 		empty := newText()
@@ -162,8 +163,8 @@ func (t *Text) InlineRenames(symbols iter.Seq[string]) []string {
 	return t.inlines.Renames(symbols, t.has)
 }
 
-// mayDefineRenamed reports whether the text may define a function with this symbol if inline
-// namespaces in the symbol are replaced by those of the text.
+// mayDefineRenamed reports whether the text may define the function that a symbol of the profile
+// belongs to, if the text has replaced inline namespaces in the symbol by others.
 func (t *Text) mayDefineRenamed(symbol string) bool {
 	now := t.inlines.Spelled(symbol, t.has)
 	return now != symbol && t.mayDefine(now)
@@ -181,7 +182,7 @@ func (t *Text) defines(name string) bool {
 	return ok || name == cxx.Placement && t.defines(cxx.Allocation)
 }
 
-// isLabel reports whether the text gives a function that assembler name by an asm label.
+// isLabel reports whether the text gives some function the assembler name name, by an asm label.
 func (t *Text) isLabel(name string) bool {
 	_, ok := t.labels[name]
 	return ok
@@ -284,7 +285,7 @@ func appendName(data []byte, name string) []byte {
 	return append(binary.AppendUvarint(data, uint64(len(name))), name...)
 }
 
-// DecodeText decodes what [Text.Encode] wrote. It returns false for any other data.
+// DecodeText returns the Text that [Text.Encode] has encoded. ok is false if data is malformed.
 func DecodeText(data []byte) (t *Text, ok bool) {
 	t = newText()
 	d := decode.Buffer{Data: data}

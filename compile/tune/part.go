@@ -119,8 +119,8 @@ func (t *tuning) buildPart(ctx context.Context, r *Result, without []string) (co
 // inlined into that symbol.
 type costs map[[2]string]float64
 
-// countFunctions runs the training under callgrind in a copy of the tree, and returns the
-// instructions that each function of the programs needs.
+// countFunctions runs the training under callgrind in a copy of the tree. It returns how many
+// instructions each function of the programs has executed.
 func (t *tuning) countFunctions(ctx context.Context, r *Result, copied string) (costs, error) {
 	t.detail("counting in %s", filepath.Base(copied))
 	recordings, err := t.callgrind(ctx, t.Train, copied, "--dump-instr=yes")

@@ -315,9 +315,9 @@ func (t *tuning) createProfile(ctx context.Context) error {
 	return err
 }
 
-// merging returns the beginning of a command line that merges profiles into the file name of the
-// working folder. The caller appends the profiles. The last word is the format, one that the
-// compilers of the build can read.
+// merging returns the beginning of a command line that merges profiles. The merged profile becomes
+// the file name of the working folder, in a format that the compilers of the build can read. The
+// caller appends the paths of the profiles.
 func (t *tuning) merging(ctx context.Context, name string) ([]string, error) {
 	names, err := t.built()
 	argv := []string{t.Afdo, "merge", "-o", t.in(name), "--to"}

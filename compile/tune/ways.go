@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A Way is one of several ways in which a build can use the profile.
+// A Way is one of several ways in which a build can use the profile, such as by counts of lines or
+// by counts of arcs.
 type Way string
 
 // Tune tries ByLines, ByArcs and, if Options.Layout asks for it, WithLayout. While none of them
@@ -88,8 +89,9 @@ func (t *tuning) ways(ctx context.Context, compilers []string) (ways []Way, sure
 	return ways, sure
 }
 
-// countSteps returns the number of steps of a run that tries no more ways of using the profile than
-// tune tries in any case, given the names of the compilers.
+// countSteps returns the number of steps that a run of tune has at least: it counts only those ways
+// of using the profile that tune tries in any case. compilers are the names of the build's
+// compilers.
 func (t *tuning) countSteps(ctx context.Context, compilers []string) int {
 	steps := len([]string{buildingBase, firstRunning, training, creating, buildingFast})
 	ways, sure := t.ways(ctx, compilers)

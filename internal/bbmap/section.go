@@ -15,7 +15,7 @@ type address struct {
 	inPlace bool   // the addend is in the field, and has to be added to value
 }
 
-// A target is the machine and the word size of a relocatable file.
+// A target is a kind of relocatable file: its machine and its word size.
 type target struct {
 	machine elf.Machine
 	class   elf.Class
@@ -43,7 +43,8 @@ func (s *section) faultIn(index int, f *decode.Fault) error {
 	return &fault.FormatError{Format: format, Section: index, Part: s.file.Sections[index].Name, Offset: int64(f.Pos), Err: f.Class, Detail: f.Detail}
 }
 
-// load reads the section and its relocations on the first call.
+// load reads the bytes and the relocations of the section in the first call. Later calls do
+// nothing.
 func (s *section) load() error {
 	s.read.Do(func() {
 		if s.data, s.err = s.contents(s.index); s.err != nil || s.file.Type != elf.ET_REL {
@@ -160,7 +161,8 @@ func (s *section) relocate(index int) error {
 	return b.Error(func(f *decode.Fault) error { return s.faultIn(index, f) })
 }
 
-// relocation reads one relocation. table is the symbol table to which it refers.
+// relocation reads one relocation, and stores the address that it gives to a field of the map.
+// table is the symbol table to which the relocation refers.
 func (s *section) relocation(b *decode.Buffer, hasAddend bool, table []symbol) {
 	pos := b.Pos
 	word := func(what string) uint64 {

@@ -61,7 +61,8 @@ func (c *Line) readClang(option string) bool {
 	return true
 }
 
-// useOption returns the beginning of the option that gives the compiler a profile.
+// useOption returns the option by which the compiler of the command reads a profile, up to the
+// path: for GCC -fauto-profile=, for clang one of several.
 func (c *Line) useOption() string {
 	if c.Clang {
 		return c.Use

@@ -260,7 +260,7 @@ func (c *Line) readFile(w *word) {
 	}
 }
 
-// object returns the path of the file that the command writes.
+// object returns the path of the object or program that the command writes.
 func (c *Line) object() string {
 	if c.output != "" {
 		return c.output

@@ -350,7 +350,8 @@ func Unescaped(to, text []byte) []byte {
 	return to
 }
 
-// digitsOf returns the number of digits at the beginning of a text, in the given base.
+// digitsOf returns how many bytes at the beginning of a text are digits of a number in the given
+// base.
 func digitsOf(text []byte, base int) int {
 	n := 0
 	for n < len(text) {

@@ -404,7 +404,8 @@ func (r *ranking) totals() []total {
 	return totals
 }
 
-// sums appends to sums, for each i, the number of references to the first i symbols of a unit.
+// sums appends to sums, for each i up to the number of symbols of a unit, how many references the
+// profile has to the first i symbols.
 func (r *ranking) sums(sums []uint64, u *rankedUnit) []uint64 {
 	sum := uint64(0)
 	sums = append(sums, 0)

@@ -124,8 +124,8 @@ func (t *trie) put(w *wire.Encoder) {
 	}
 }
 
-// putNode encodes a node without its children. next is the index of the first name that passes
-// through the node.
+// putNode encodes the bitmask of a node and, if a name ends there, the index of the name. It does
+// not encode the children. next is the index of the first name that passes through the node.
 func (t *trie) putNode(w *wire.Encoder, node *trieNode, next int) {
 	children := int(node.children)
 	if n := min(children, wire.MaxChildren); node.terminal {

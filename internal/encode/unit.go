@@ -12,7 +12,7 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// symbols holds the symbols of a unit, sorted by name and sorted by ID.
+// A symbols holds the symbols of one unit in two orders: by name and by ID.
 type symbols struct {
 	byName []profile.SymbolRef // by ascending name
 	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous

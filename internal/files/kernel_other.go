@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// isOfKernel returns false: only on Linux are there such files.
+// isOfKernel returns false: only Linux has files whose content the kernel generates.
 func isOfKernel(*os.File) bool { return false }

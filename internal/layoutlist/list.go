@@ -178,8 +178,9 @@ func (f *Function) name() string {
 	return f.Names[0]
 }
 
-// problem returns the reason why clang would reject the function's entry, or "". names has the
-// names in the entries before it. problem adds the function's names.
+// problem returns the reason why clang would reject the function's entry, or "" if it would not.
+// names has the names of all entries before this one, because a name may occur only once. problem
+// adds the names of this entry.
 func (f *Function) problem(names map[string]bool) string {
 	if len(f.Names) == 0 {
 		return "it has no name"

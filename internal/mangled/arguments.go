@@ -100,8 +100,8 @@ func (s *argumentScanner) number() (n int) {
 	return n
 }
 
-// source skips a name after its length and stores it in s.name. It returns false if the name is
-// incomplete.
+// source skips a name in the mangled name, which follows its length, and stores it in s.name. It
+// returns false if the mangled name ends before.
 func (s *argumentScanner) source() bool {
 	n := s.number()
 	if n > len(s.text)-s.pos {

@@ -92,8 +92,9 @@ func (r Renames) Apply(symbol string) string {
 // LengthAndName returns the mangled form of a plain name: the length of the name, then the name.
 func LengthAndName(name string) string { return strconv.Itoa(len(name)) + name }
 
-// usualAfter returns the name that follows part in more than half of those symbols that contain
-// part, or "".
+// usualAfter returns the name that usually comes after part, a component of mangled names: it comes
+// next in more than half of those symbols that contain part. It returns "" if there is no such
+// name.
 func usualAfter(part string, symbols iter.Seq[string]) (usual string) {
 	var times map[string]int // made when there is one: most symbols have none
 	all := 0

@@ -57,8 +57,8 @@ const (
 	mapPrivate = 2
 )
 
-// mmapBuildID decodes the build ID that may replace device and inode: its size, three unused bytes,
-// and the ID.
+// mmapBuildID decodes a build ID in an MMAP2 record, where it may replace the device and the inode
+// of the file. It consists of its size, three unused bytes, and the ID.
 func mmapBuildID(field []byte, raw rawRecord) (string, error) {
 	if raw.misc&miscBuildID == 0 || field == nil {
 		return "", nil

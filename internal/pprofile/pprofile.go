@@ -209,7 +209,8 @@ func (e *encoder) newFunction(name, file string, start uint32) uint64 {
 	return e.functions
 }
 
-// addLine adds a line of a function to the location that [encoder.newLocation] will write.
+// addLine adds a line of a function to the lines of the location that the next call of
+// [encoder.newLocation] adds to its table.
 func (e *encoder) addLine(function, number uint64) {
 	e.line = e.line[:0]
 	e.line.Uint(lineFunction, function)
@@ -298,7 +299,8 @@ type frame struct {
 	offset uint32 // line offset of that location
 }
 
-// function writes a pprof sample for each count of a function, inlined bodies included.
+// function writes the samples of one function of the profile: a pprof sample for each of its
+// counts, including those of the bodies inlined in it.
 func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.stack = append(e.stack[:0], frame{symbol: s})
 	for w := profile.Walk(f.Records); ; {

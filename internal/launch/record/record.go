@@ -105,7 +105,8 @@ type listing struct {
 // a build, most of their records watch the same folders.
 var listings sync.Map
 
-// namesOf returns the names in a folder, in lower case. state is the current state of the folder.
+// namesOf returns the names in a folder, in lower case. state is the current state of the folder:
+// the names come from memory if they were read when the folder had this state.
 func namesOf(folder string, state uint64) (map[string]bool, error) {
 	if last, ok := listings.Load(folder); ok && last.(listing).state == state {
 		return last.(listing).names, nil
@@ -478,8 +479,8 @@ func (r Root) Without(path string) string {
 	return rootMark + rest
 }
 
-// with is the inverse of Without: it replaces rootMark by the root, which may be that of another
-// checkout.
+// with replaces rootMark at the beginning of an encoded path by the root, which may be that of
+// another checkout than the one that encoded the path.
 func (r Root) with(path string) string {
 	if rest, ok := strings.CutPrefix(path, rootMark); ok {
 		return string(r) + rest

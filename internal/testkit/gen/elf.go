@@ -231,7 +231,8 @@ func setAddress(addr uint64) []byte {
 
 var endSequence = []byte{0, 1, 1}
 
-// rowsProgram returns a line program whose rows cover one byte of code each.
+// rowsProgram returns a line program for a DWARF line table with the given number of rows, each of
+// which covers one byte of code.
 func rowsProgram(rows int) []byte {
 	p := setAddress(codeAt)
 	for i := range rows {

@@ -68,8 +68,8 @@ func OneString(s string) func(e *Enc) {
 // NoRows encodes the data of a symbol names section without symbols.
 func NoRows(e *Enc) { e.U32(0) }
 
-// ManyCounts returns a function that encodes the symbol info of a function with n records, whose
-// counts are 0.
+// ManyCounts returns a function that encodes the data of a symbol info section: the samples of a
+// function with n records, whose counts are 0.
 func ManyCounts(n uint32) func(e *Enc) {
 	return func(e *Enc) {
 		e.U64(1)

@@ -315,13 +315,15 @@ func (d *scanner) punctuation(c byte) {
 	}
 }
 
-// inTypedef reports whether a typedef has begun, and no brace has been opened since.
+// inTypedef reports whether the scanner is in a typedef and has not read an opening brace since its
+// beginning.
 func (d *scanner) inTypedef() bool {
 	n := len(d.typedefs)
 	return n > 0 && d.typedefs[n-1] == d.braces
 }
 
-// endTypedefs ends the typedefs that began inside of at least the given number of braces.
+// endTypedefs ends typedefs at a semicolon or a closing brace: those that began where at least the
+// given number of braces was open.
 func (d *scanner) endTypedefs(braces int) {
 	for n := len(d.typedefs); n > 0 && d.typedefs[n-1] >= braces; n-- {
 		d.typedefs = d.typedefs[:n-1]
@@ -379,9 +381,9 @@ func (d *scanner) enter() {
 	d.base, d.outer = len(d.names), len(d.angles)
 }
 
-// addInner adds the names in the latest pair of parentheses to the possible names of functions. The
-// character after the pair shows that it encloses the name of a function, as in "int
-// (*f(int))(char)".
+// addInner adds names that are in the latest pair of parentheses to the possible names of
+// functions. It is called if the character after the pair shows that the pair encloses the name of
+// a function, as in "int (*f(int))(char)".
 func (d *scanner) addInner() {
 	if d.prev == ')' && len(d.names) < maxPending {
 		d.names = append(d.names, d.inner...)

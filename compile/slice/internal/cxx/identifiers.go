@@ -281,8 +281,8 @@ func (s *nameReader) skip(prefix string) bool {
 	return ok
 }
 
-// push opens a group whose first letter is c, and skips length bytes. It returns false if too many
-// groups are open.
+// push opens a group of the mangled name, such as a nested name, whose first letter is c. It skips
+// length bytes. It returns false if too many groups are open.
 func (s *nameReader) push(c byte, length int) bool {
 	if s.n == len(s.open) {
 		return false
@@ -315,8 +315,8 @@ func (s *nameReader) pop() bool {
 	return s.afterType()
 }
 
-// number skips a number that distinguishes several entities of one name: "_", "0_" or "12_". It
-// returns false if there is none.
+// number skips what a mangled name has to distinguish several entities of one name: "_", "0_" or
+// "12_". It returns false if there is no such number.
 func (s *nameReader) number() bool {
 	s.digits()
 	return s.skip("_")
@@ -337,8 +337,8 @@ func (s *nameReader) local() bool {
 	return !strings.HasPrefix(s.rest, "s") && !strings.HasPrefix(s.rest, "d")
 }
 
-// substitution skips a substitution: an abbreviation such as St for std, or S0_ for a part of the
-// name that came before.
+// substitution skips a substitution in the mangled name: an abbreviation such as St for std, or S0_
+// for something that the name has contained before.
 func (s *nameReader) substitution() bool {
 	if s.atName() {
 		s.component("")
@@ -422,7 +422,8 @@ func (s *nameReader) structor(kinds string) bool {
 	return true
 }
 
-// typeCode skips a type of two letters. codes are the possible second letters.
+// typeCode skips a type that the mangled name gives by two letters. codes are the possible second
+// letters.
 func (s *nameReader) typeCode(codes string) bool {
 	if len(s.rest) < 2 || strings.IndexByte(codes, s.rest[1]) < 0 {
 		return false

@@ -62,8 +62,8 @@ const Initializing = "__static_initialization_and_destruction_"
 // some functions [ConversionKey] or [OddKey].
 func KeyOf(name string) string { return keyOf(name, decodedLast) }
 
-// A Keys computes the same keys as [KeyOf], and caches the last components of names that are slow
-// to decode. It may be used concurrently.
+// A Keys computes the keys by which package slice finds symbols, see [KeyOf]. It caches the last
+// components of names that are slow to decode. It may be used concurrently.
 type Keys struct{ decoded sync.Map }
 
 // Of returns the key by which package slice finds the symbol with a name, see [KeyOf].
@@ -288,8 +288,8 @@ func TemplateWords(name string, yield func(word string) bool) bool {
 	return true
 }
 
-// isUnspelled reports whether GCC prints a word in names that need not be in the text: a keyword,
-// or a word in GCC's name for an entity without a name.
+// isUnspelled reports whether a word in a name that GCC has printed need not be in the text of the
+// function: it is a keyword, or a part of GCC's name for an entity without a name.
 func isUnspelled(word string) bool {
 	switch word {
 	case "abi", "align_val_t", "alignof", "anonymous", "at", "auto", "bool", "char", "char16_t", "char32_t", "char8_t", "class",

@@ -34,7 +34,8 @@ type inlineClosure struct {
 	queue   []int32  // components to visit
 }
 
-// newInlineClosure prepares to compute the sums of hashes of all units of a program.
+// newInlineClosure returns an inlineClosure for all units of a program, from the hashes m of the
+// program's symbols.
 func newInlineClosure(m *symbolHashes) *inlineClosure {
 	sets := len(m.groups) + len(m.classes)
 	r := &inlineClosure{

@@ -98,7 +98,7 @@ func (m *symbolHashes) key(units []int, total uint64) (uint64, error) {
 	return xxhash.Sum64(binary.LittleEndian.AppendUint64(data, total)), nil
 }
 
-// appendSummary appends the numbers of a summary to data that is hashed.
+// appendSummary appends the numbers of a summary to data, of which the key of a slice is the hash.
 func appendSummary(data []byte, s *afdo.Summary) []byte {
 	for _, v := range []uint64{s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions, uint64(len(s.Entries))} {
 		data = binary.AppendUvarint(data, v)
