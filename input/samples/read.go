@@ -304,7 +304,7 @@ func compressionError(err error) error {
 // A Format is a file format of recordings.
 type Format int
 
-// The formats, in the order in which [Read] looks for them.
+// The formats that [Read] recognises.
 const (
 	Unknown    Format = iota
 	PerfData          // what perf record writes
