@@ -56,12 +56,13 @@ const maxSeen = 50
 // [function.direction] for that block. seen has the source positions in each block of machine code.
 //
 // The jump ends a block of machine code. Of the conditions with a source position in that block,
-// tested chooses the one whose graph block has most of the positions for itself alone. votes is 0
-// if there is no condition, if two are equally good, or if the successors of the condition do not
+// tested chooses the one whose graph block has most of the positions for itself alone. Of equally
+// good ones, it chooses the one for which direction reports both. votes is 0 if there is no
+// condition, if two are equally good in this as well, or if the successors of the condition do not
 // lead to the targets of the jump.
 func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, votes int) {
 	positions := seen[jump.from][:min(len(seen[jump.from]), maxSeen)]
-	best := -1
+	best, bestBoth := -1, false
 	ways := make(map[uint32]int) // for each condition that is considered, the result of direction
 	unclear := true
 	for _, k := range positions {
@@ -69,16 +70,17 @@ func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, vote
 			if _, ok := ways[b]; ok || !f.conditional(b) {
 				continue
 			}
-			way, own := f.direction(b, jump, seen), 0
+			own := 0
+			way, both := f.direction(b, jump, seen)
 			ways[b], unclear = way, unclear && way == 0
 			for _, k := range positions {
 				if at := f.where[k]; len(at) == 1 && at[0] == b {
 					own++
 				}
 			}
-			if own > best {
-				best, block, votes = own, b, way
-			} else if own == best {
+			if own > best || own == best && both && !bestBoth {
+				best, bestBoth, block, votes = own, both, b, way
+			} else if own == best && both == bestBoth {
 				votes = 0
 			}
 		}
@@ -170,15 +172,38 @@ func (f *function) returns(b, to uint32) bool {
 // direction finds out which way a conditional jump goes. The jump decides the condition at the end
 // of block b, which has two successors in the graph, and the jump has two targets in the machine
 // code. direction compares the source positions in each target with those in the blocks after each
-// successor. Each position is a vote. The result is positive if the first target is the first
-// successor, negative if it is the second successor, and 0 if the positions do not show it.
-func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int) {
+// successor. Each position is a vote. votes is positive if the first target is the first successor,
+// negative if it is the second successor, and 0 if the positions do not show it. If the blocks that
+// follow do not show it, the successors alone decide: see [function.nearest]. both reports whether
+// each target has code of one successor, and the two successors differ.
+func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int, both bool) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}
 	for i, to := range jump.to {
 		sign := 1 - 2*i
 		for _, k := range seen[to][:min(len(seen[to]), maxSeen)] {
 			votes += sign * (f.vote(k, b, succ[0].block, after[0], after[1]) - f.vote(k, b, succ[1].block, after[1], after[0]))
+		}
+	}
+	first, second := f.nearest(succ, seen[jump.to[0]]), f.nearest(succ, seen[jump.to[1]])
+	if votes == 0 {
+		votes = first - second
+	}
+	return votes, first*second < 0
+}
+
+// nearest returns how many of the source positions in a block of machine code are in the first of
+// two successors and not in the second, minus how many are in the second alone. A block that
+// follows both successors decides nothing in [function.vote], even if it is one of them. So the
+// code behind an if statement does not show that its condition was false, but it does here, if the
+// target has none of the code that the if statement guards.
+func (f *function) nearest(succ []successor, positions []key) (votes int) {
+	for _, k := range positions[:min(len(positions), maxSeen)] {
+		first, second := slices.Contains(f.where[k], succ[0].block), slices.Contains(f.where[k], succ[1].block)
+		if first && !second {
+			votes++
+		} else if second && !first {
+			votes--
 		}
 	}
 	return votes

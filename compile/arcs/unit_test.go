@@ -79,6 +79,56 @@ func TestBranch(t *testing.T) {
 	}
 }
 
+// TestNearest has a jump for the condition of block 7, which guards blocks 8 to 11. Code of block
+// 12, after them, can follow either way. Since the target of the jump has only that code, the jump
+// goes there directly.
+func TestNearest(t *testing.T) {
+	u := readUnit(t, "16")
+	c := &profile.CodeCopy{
+		Symbol: "f", Frames: []profile.InlineFrame{{Parent: -1, Function: "f"}, {Function: "sq", Call: position(6, 93)}},
+		Blocks: []profile.CodeBlock{
+			{Count: 10, Size: 1, Places: []profile.Place{{Position: position(6, 62)}}},
+			{Count: 8, Size: 1, Places: []profile.Place{{Position: position(6, 27)}}},
+			{Count: 2, Size: 1, Places: []profile.Place{{Frame: 1, Position: position(3, 34)}}},
+		},
+		Jumps: []profile.CodeJump{{From: 0, To: 1, Count: 8}, {From: 0, To: 2, Count: 2}},
+	}
+	u.add(c)
+	f := u.functions["f"]
+	f.items()
+	var got []int64
+	for _, i := range f.branchItems() {
+		a := f.Arcs[i.numbers[0]]
+		got = append(got, int64(a.From), int64(a.To), i.low)
+	}
+	require.Equal(t, []int64{7, 8, 2, 7, 12, 8}, got)
+}
+
+// TestEqualConditions has the graph of "if (a && f(b))" in a loop, where the condition and the call
+// in the next block have the same source position. The jump whose targets are the call and the end
+// of the loop is that of the first condition.
+func TestEqualConditions(t *testing.T) {
+	condition, end := key{line: 1}, key{line: 2}
+	blocks := make([]block, 6)
+	for from, to := range map[int][]uint32{2: {3, 5}, 3: {4, 5}, 4: {5}, 5: {2, 1}} {
+		for _, b := range to {
+			blocks[from].successors = append(blocks[from].successors, successor{block: b})
+		}
+	}
+	f := &function{
+		body:  &body{blocks: blocks, tests: map[key][]uint32{condition: {2, 3}}},
+		where: map[key][]uint32{condition: {2, 3}, end: {5}},
+	}
+	f.decided = make([]bool, len(blocks))
+	seen := map[int32][]key{0: {condition}, 1: {condition}, 2: {end}}
+	block, votes := f.tested(branch{from: 0, to: [2]int32{1, 2}}, seen)
+	require.Equal(t, uint32(2), block)
+	require.Positive(t, votes)
+	block, votes = f.tested(branch{from: 0, to: [2]int32{2, 1}}, seen)
+	require.Equal(t, uint32(2), block)
+	require.Negative(t, votes)
+}
+
 // TestConverted has code of the conditions 3 and 7 in one block of machine code, whose jump goes to
 // block 11 or 12. Only condition 7 leads to one of them and not to the other, so condition 3 has no
 // jump. Condition 13 has none, either. So code after condition 13 may have been moved to where it
