@@ -7,9 +7,9 @@ import (
 	"github.com/go-afdo/afdo/format/gcda"
 )
 
-// A comparison collects inferred and true counts of arcs. A function that several units define is
-// compared once, with the sums over these units, because the linker keeps one of the instrumented
-// copies, which counts for all units.
+// A comparison collects inferred and true counts of arcs, by function. A function that several
+// units define is compared once, with the sums over these units, because the linker keeps one of
+// the instrumented copies, which counts for all units.
 type comparison struct {
 	functions map[definition]*compared
 }
@@ -20,14 +20,15 @@ type definition struct {
 	unit     string // of a static function
 }
 
-// A compared is a function with the inferred counts of its arcs and the real ones, those of an
+// A compared is a function with the inferred counts of its arcs and the true counts of an
 // instrumented run.
 type compared struct {
 	*gcda.Function
 	inferred, real []int64
 }
 
-// add adds the functions of a unit.
+// add adds the functions of a unit to the comparison. notes is the unit's .gcno file; inferred and
+// real are the counts of arcs by function.
 func (c *comparison) add(notes *gcda.Notes, inferred, real map[*gcda.Function][]int64) {
 	for i := range notes.Functions {
 		f := &notes.Functions[i]
@@ -47,8 +48,8 @@ func (c *comparison) add(notes *gcda.Notes, inferred, real map[*gcda.Function][]
 	}
 }
 
-// overlap returns how much the inferred counts agree with the real ones: 1 if each arc has the same
-// share of all counts in both, and 0 if no arc has counts in both.
+// overlap returns how much the inferred counts of arcs agree with the true ones: 1 if each arc has
+// the same share of all counts in both, and 0 if no arc has counts in both.
 func (c *comparison) overlap() float64 {
 	inferred, real := float64(1), float64(1)
 	for _, f := range c.functions {

@@ -12,7 +12,8 @@ import (
 )
 
 // guess writes counters that follow from GCC's branch predictions alone, as if each function had
-// run 1,024 times.
+// been entered 1,024 times. notes is the folder with the .gcno files and dumps, and out the folder
+// for the .gcda files.
 func guess(notes, out string) error {
 	all, err := units(notes)
 	if err != nil {
@@ -33,7 +34,7 @@ func guess(notes, out string) error {
 	return nil
 }
 
-// writeCounters writes counters to a file of a folder.
+// writeCounters writes the counters of a unit to the .gcda file name in the folder dir.
 func writeCounters(c *gcda.Counters, dir, name string) error {
 	data, err := gcda.WriteCounters(c)
 	if err != nil {
@@ -45,7 +46,7 @@ func writeCounters(c *gcda.Counters, dir, name string) error {
 	return os.WriteFile(filepath.Join(dir, name), data, 0o666)
 }
 
-// readCounters reads counters.
+// readCounters reads the counters in a .gcda file.
 func readCounters(path string) (*gcda.Counters, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -54,7 +55,8 @@ func readCounters(path string) (*gcda.Counters, error) {
 	return gcda.ReadCounters(data)
 }
 
-// only writes the counts of arcs of an instrumented run, without its other counters.
+// only copies the .gcda files of an instrumented run from the folder truth to the folder out, with
+// the counts of arcs and without all other counters.
 func only(truth, out string) error {
 	names, err := filepath.Glob(filepath.Join(truth, "*.gcda"))
 	if err != nil {

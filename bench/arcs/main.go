@@ -74,7 +74,8 @@ func run(args []string) error {
 	return infer(args[0], args[1], args[2], p)
 }
 
-// read returns the profile of recordings of a binary.
+// read makes one profile of all recordings of a binary. The options o select changes of the
+// samples, such as thinning.
 func read(binary string, recordings []string, o options) (*profile.Profile, error) {
 	f, err := symbolize.Open(binary, symbolize.Columns())
 	if err != nil {
@@ -104,9 +105,10 @@ func read(binary string, recordings []string, o options) (*profile.Profile, erro
 	return p, err
 }
 
-// thinned returns the address samples that a sampler would have taken: one of n executions. If
-// skewed is set, each instruction has a random cost, so that most samples are at expensive
-// instructions, and half of the samples of an instruction are recorded at the next one.
+// thinned returns the address samples that a sampler would have taken of the exact counts in set:
+// one of n executions, at random. If skewed is set, each instruction has a random cost, so that
+// most samples are at expensive instructions, and half of the samples of an instruction are
+// recorded at the next one.
 func thinned(set *samples.Set, n uint64, skewed bool) *samples.Set {
 	random := rand.New(rand.NewPCG(1, n))
 	thin := new(samples.Set)
@@ -158,7 +160,8 @@ func units(dir string) ([]unit, error) {
 	return units, nil
 }
 
-// expand returns the counts of all arcs by function.
+// expand returns the counts of all arcs by function. c has the counters of the arcs that GCC
+// instruments, from which the others follow.
 func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	counters := make(map[gcda.ID][]int64)
 	for i := range c.Functions {
@@ -183,7 +186,8 @@ func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	return counts
 }
 
-// sourceOf returns the source of a unit: the file of the first function that is in no header.
+// sourceOf returns the path of a unit's source: the file of the first function that is not in a
+// header.
 func sourceOf(n *gcda.Notes) string {
 	for i := range n.Functions {
 		if !strings.HasPrefix(filepath.Ext(n.Functions[i].Source), ".h") {

@@ -78,8 +78,8 @@ func writeAll(dir string, files int, program *profile.Profile) error {
 	return nil
 }
 
-// host returns the profile of a host: one function in 20 is in every profile, and each profile has
-// one in 19 of the others.
+// host returns the profile of the host with the given number, a part of the program's profile: one
+// function in 20, which is in every host's profile, and one in 19 of the others.
 func host(program *profile.Profile, number uint64) *profile.Profile {
 	rng := rand.New(rand.NewPCG(number, 1))
 	part, _ := program.KeepFunctions(func(s profile.SymbolRef) bool { return s%20 == 0 || rng.IntN(19) == 0 })

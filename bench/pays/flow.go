@@ -41,8 +41,8 @@ func readFlow(b *samples.Binary, path string) (*flow, error) {
 	return f, f.findLeaving(b.Path)
 }
 
-// findLeaving finds the x86 returns and unconditional jumps, which never continue with the next
-// instruction.
+// findLeaving finds the x86 returns and unconditional jumps in the binary at path. Execution never
+// continues with the next instruction after these.
 func (f *flow) findLeaving(path string) error {
 	code, err := os.ReadFile(path)
 	for at := range f.counts {
@@ -60,10 +60,10 @@ func (f *flow) findLeaving(path string) error {
 // stack is the number of branches in a branch stack.
 const stack = 32
 
-// sample returns what a processor would have recorded with one branch stack every period branches.
-// Each branch, and each range of code between two branches, appears at random in proportion to its
-// count. The order of ranges is unknown, so each instruction continues at random in proportion to
-// its total counts.
+// sample returns the samples that a processor would have recorded if it had recorded a branch stack
+// at one of every period branches. Each branch, and each range of code between two branches,
+// appears at random in proportion to its count. The order of ranges is unknown, so after each
+// instruction the next one is chosen at random in proportion to the counts.
 func (f *flow) sample(period uint64) *samples.Set {
 	random := rand.New(rand.NewPCG(1, 2))
 	set := new(samples.Set)
@@ -105,8 +105,8 @@ func (f *flow) takenAt(at uint64) uint64 {
 	return sum
 }
 
-// entries returns for each instruction how often it was reached by a jump or call, and not from the
-// instruction before it.
+// entries returns how often each instruction was reached by a jump or call, and not from the
+// instruction before it. order has the addresses of the instructions, sorted.
 func (f *flow) entries(order []uint64) map[uint64]float64 {
 	entries := make(map[uint64]float64)
 	for i, at := range order {

@@ -65,8 +65,8 @@ func race(rounds int, commands string, programs []string) error {
 	return nil
 }
 
-// compared returns by how many percent times exceed others: the median, and half of the width of
-// its interval.
+// compared returns by how many percent times exceed others, the times of another program in the
+// same rounds: the median, and half of the width of its confidence interval.
 func compared(times, others []float64) string {
 	n := len(times)
 	ratios := make([]float64, n)
@@ -96,7 +96,8 @@ func timed(program, commands string) (float64, error) {
 	}
 }
 
-// runLine returns the processor time of one run. A program may fail on its input.
+// runLine returns the processor time of running program once with the arguments in line. The
+// program may fail on its input.
 func runLine(program, line string) (time.Duration, error) {
 	arguments, input, redirected := strings.Cut(strings.TrimSpace(line), " < ")
 	cmd := exec.Command(program, strings.Fields(arguments)...)

@@ -62,7 +62,7 @@ var documents = []string{"README.md", filepath.Join("docs", "measured", "perform
 
 var marked = regexp.MustCompile(`(?s)(<!-- begin ([a-z-]+) -->\n).*?(<!-- end ([a-z-]+) -->)`)
 
-// fill replaces the text between the markers of a document by the tables of r.
+// fill replaces the text between the markers of a document by the tables of the results r.
 func fill(text string, r *results) (string, error) {
 	var err error
 	text = marked.ReplaceAllStringFunc(text, func(found string) string {
@@ -87,7 +87,7 @@ type results struct {
 	values map[string]map[string][]float64 // by benchmark, without its number of processors, and by unit
 }
 
-// parse reads the output format of Go's benchmarks.
+// parse reads results of benchmarks in the format that "go test -bench" prints.
 func parse(r io.Reader) (*results, error) {
 	res := &results{values: make(map[string]map[string][]float64)}
 	lines := bufio.NewScanner(r)
@@ -123,7 +123,8 @@ func parse(r io.Reader) (*results, error) {
 	return res, lines.Err()
 }
 
-// median returns the median of a benchmark's figures, if there are any.
+// median returns the median of the figures in a unit, such as ns/op, that all runs of a benchmark
+// have reported. It returns false if there are none.
 func (r *results) median(name, unit string) (float64, bool) {
 	v := slices.Sorted(slices.Values(r.values[name][unit]))
 	if len(v) == 0 {
@@ -132,7 +133,8 @@ func (r *results) median(name, unit string) (float64, bool) {
 	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2, true
 }
 
-// fact returns the value of a key in the lines before the benchmarks, or "unknown".
+// fact returns the value of a key, such as cpu, in the lines that precede the benchmarks' results.
+// It returns "unknown" if the key is missing.
 func (r *results) fact(key string) string {
 	for _, c := range r.config {
 		if k, v, _ := strings.Cut(c, ": "); k == key {
@@ -206,7 +208,8 @@ func newTable(columns ...string) *table {
 	return t
 }
 
-// row adds a row. Its first cells are left empty if they repeat the row before.
+// row adds a row to the table. The first cells of the row are left empty if they repeat those of
+// the row before.
 func (t *table) row(cells ...string) {
 	shown := slices.Clone(cells)
 	for i := 0; i < len(t.last) && cells[i] == t.last[i]; i++ {
@@ -216,7 +219,7 @@ func (t *table) row(cells ...string) {
 	fmt.Fprintf(t, "| %s |\n", strings.Join(shown, " | "))
 }
 
-// figure formats the median of a benchmark in a unit.
+// figure formats the median of the figures in a unit that a benchmark has reported.
 func (r *results) figure(name, unit string, format func(float64) string) string {
 	v, ok := r.median(name, unit)
 	if !ok {

@@ -62,13 +62,14 @@ func set(name, corpus, mode string) string {
 	return strings.NewReplacer("CORPUS", corpus, "MODE", mode).Replace(name)
 }
 
-// A line is the text of a row and the name of its benchmark.
+// A line describes a row of a table: its text, and the name of the benchmark whose figures it
+// shows.
 type line struct{ what, name string }
 
-// A figure formats a figure of a benchmark.
+// A figure is a function that formats a result of the benchmark with the given name.
 type figure func(r *results, name string) string
 
-// in returns the figure that is a median in a unit.
+// in returns a figure that formats the median of a benchmark's results in a unit.
 func in(unit string, format func(float64) string) figure {
 	return func(r *results, name string) string { return r.figure(name, unit, format) }
 }
@@ -80,7 +81,7 @@ var (
 	allocations = in("allocs/op", count)
 )
 
-// lines adds the rows of lines to a table, with the figures of each mode.
+// lines adds rows to a table. Each row has the figures of a line's benchmark in each mode.
 func (r *results) lines(t *table, modes []string, lines []line, figures ...figure) {
 	for _, l := range lines {
 		t.rows([]string{l.what}, modes, func(corpus, mode string) (cells []string) {
@@ -92,7 +93,8 @@ func (r *results) lines(t *table, modes []string, lines []line, figures ...figur
 	}
 }
 
-// rows adds the rows of each profile to a table: the first cells, and the figures of each mode.
+// rows adds a row to the table for each profile: the first cells, and then the figures for each
+// mode.
 func (t *table) rows(first, modes []string, figures func(corpus, mode string) []string) {
 	for _, corpus := range []string{plainShape, headerShape} {
 		cells, measured := slices.Clone(first), corpus == plainShape
@@ -110,7 +112,8 @@ func (t *table) rows(first, modes []string, figures func(corpus, mode string) []
 	}
 }
 
-// more returns the increase of the processor time from b to a, in nanoseconds.
+// more returns by how many nanoseconds the processor time of benchmark a exceeds that of benchmark
+// b.
 func (r *results) more(a, b string) (float64, bool) {
 	x, ok := r.median(a, processor)
 	y, found := r.median(b, processor)
@@ -160,8 +163,8 @@ func targets(r *results) string {
 	return t.String()
 }
 
-// adjusted converts a wall-clock figure to processor time. inverse means that the figure decreases
-// as the time increases.
+// adjusted converts a figure of a benchmark from wall-clock time to processor time. inverse means
+// that the figure is a speed, which decreases as the time increases.
 func (r *results) adjusted(name, unit string, inverse bool) (float64, bool) {
 	v, ok := r.median(name, unit)
 	byClock, found := r.median(name, clock)
@@ -184,10 +187,11 @@ func (r *results) speed(name string, format func(float64) string) string {
 	return format(v)
 }
 
-// throughput is the throughput of an operation in MB/s, by processor time.
+// throughput formats the throughput of a benchmark in MB/s, by processor time.
 func throughput(r *results, name string) string { return r.speed(name, digits) }
 
-// besideHash formats the time of an operation as a multiple of that of xxhash64, by processor time.
+// besideHash formats the time of a benchmark as a multiple of the time that xxhash64 takes for the
+// same bytes, by processor time.
 func (r *results) besideHash(name string) string {
 	v, ok := r.adjusted(name, "x-of-xxhash", false)
 	if !ok {
@@ -196,7 +200,7 @@ func (r *results) besideHash(name string) string {
 	return digits(v)
 }
 
-// difference formats the increase of the processor time from b to a.
+// difference formats by how much the processor time of benchmark a exceeds that of benchmark b.
 func (r *results) difference(a, b string) string {
 	x, ok := r.more(a, b)
 	if !ok {

@@ -63,7 +63,9 @@ func run(comparisons, load int, budget time.Duration, argv []string) error {
 	return nil
 }
 
-// compare compares two new copies of a program.
+// compare copies a program twice into a folder and compares the times of the two copies, as "afdo
+// tune" compares two programs. argv are the program's arguments. The comparison may take the time
+// budget.
 func compare(folder string, program []byte, argv []string, budget time.Duration) (*duel.Result, error) {
 	var paths [2]string
 	for i, name := range []string{"base", "fast"} {

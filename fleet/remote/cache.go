@@ -17,7 +17,8 @@ type cache struct {
 	order  *list.List              // most recently used first
 }
 
-// A block is a part of the file of the cache's block size. Several readers may wait for it.
+// A block is a part of the file that the cache holds. All blocks have the same size. Several
+// readers may wait for a block that was requested.
 type block struct {
 	number int64
 	done   chan struct{} // closed once data or err is set
@@ -25,8 +26,9 @@ type block struct {
 	err    error
 }
 
-// get returns the blocks with numbers from `from` up to, but not including, `to`. missing are those
-// of them that were not in the cache. The caller has to fetch these.
+// get returns the blocks with numbers from `from` up to, but not including, `to`. It adds the
+// blocks that were not in the cache, and also returns these as missing. The caller has to fetch
+// them.
 func (c *cache) get(from, to int64) (all, missing []*block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,8 +84,8 @@ func (f *File) readBlocks(p []byte, r source.Range) (int, error) {
 	return n, nil
 }
 
-// fetchBlocks fetches blocks, with one request for each run of adjacent blocks. It requests no byte
-// of the tail that Open has fetched.
+// fetchBlocks fetches the blocks that are missing in the cache, with one request for each run of
+// adjacent blocks. It does not request the bytes at the end of the file, which Open has fetched.
 func (f *File) fetchBlocks(missing []*block) {
 	var runs sync.WaitGroup
 	for from, to := 0, 1; from < len(missing); to++ {

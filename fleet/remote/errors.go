@@ -27,7 +27,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("remote: %s: %d %s", e.URL, e.Code, http.StatusText(e.Code))
 }
 
-// Is reports whether target is the file system error that corresponds to the code.
+// Is reports whether target is the file system error that corresponds to the HTTP status, such as
+// fs.ErrNotExist for 404.
 func (e *StatusError) Is(target error) bool {
 	switch e.Code {
 	case http.StatusNotFound, http.StatusGone:

@@ -17,15 +17,16 @@ import (
 // one.
 const maxWait = 30 * time.Second
 
-// An answer is a server's answer to a request for a range of the file.
+// An answer contains what a server has sent for a requested range: the bytes, and the size and
+// version of the file.
 type answer struct {
 	data    []byte
 	size    int64 // of the file
 	version source.Version
 }
 
-// fetch requests a range. After a transient error it repeats the request, as long as the request
-// has time left. It reads the bytes into buf unless that is nil.
+// fetch requests the range r of the file. After a transient error it repeats the request, as long
+// as the request has time left. It reads the bytes into buf unless that is nil.
 func (f *File) fetch(ctx context.Context, r source.Range, buf []byte) (answer, error) {
 	wait, begin := f.opts.Wait, time.Now()
 	due := f.due(r)
@@ -67,16 +68,16 @@ var (
 // far longer than a packet takes to the other side of the world and back.
 const eachRequest = time.Second
 
-// due adds the time for one more request to the time that all requests of the file may take. It
-// returns how much of the sum is left.
+// due adds the time that a request for range r may take to the time that all requests of the file
+// together may take. It returns how much of this time is left.
 func (f *File) due(r source.Range) time.Duration {
 	bytes := max(r.High-r.Low, -r.Low)
 	more := eachRequest + time.Duration(float64(bytes)/float64(f.opts.Rate)*float64(time.Second))
 	return f.opts.Timeout + time.Duration(f.granted.Add(int64(more))-f.waited.Load())
 }
 
-// try requests a range once. It ends the request if the server sends nothing for too long: the
-// timeout divided by the number of tries.
+// try requests the range r once. It ends the request if the server sends nothing for too long: for
+// the timeout divided by the number of tries.
 func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, error) {
 	silence := f.opts.Timeout / time.Duration(f.opts.Tries)
 	inTime, stop := context.WithCancelCause(ctx)
@@ -94,7 +95,8 @@ func (f *File) try(ctx context.Context, r source.Range, buf []byte) (answer, err
 	return a, err
 }
 
-// ask makes one request for a range. It calls progress whenever bytes have arrived.
+// ask makes one request for the range r and reads the response. It calls progress whenever bytes
+// have arrived.
 func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress func()) (answer, error) {
 	f.requests.Add(1)
 	part, err := f.opts.Source.Fetch(ctx, r, f.version)
@@ -128,7 +130,7 @@ func (f *File) ask(ctx context.Context, r source.Range, buf []byte, progress fun
 	return answer{buf, part.Size, part.Version}, nil
 }
 
-// A watched is a reader that calls function progress whenever it has read bytes.
+// A watched is a reader that calls the function progress whenever it has read bytes.
 type watched struct {
 	io.Reader
 	progress func()
@@ -142,7 +144,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkSize returns an error if a server claims a size above the limit.
+// checkSize returns an error if the size that a server gives for the file exceeds [MaxSize].
 func (f *File) checkSize(size int64) error {
 	if size > f.opts.MaxSize {
 		return faultAt(f.Name(), ErrTooLarge, fmt.Sprintf("the server reports %d bytes, the limit is %d", size, f.opts.MaxSize))

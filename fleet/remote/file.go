@@ -56,8 +56,8 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*File, error) {
 	return f, nil
 }
 
-// end fetches the last bytes of the file. If the source only returns the size, end makes a second
-// request, for the range.
+// end fetches the last bytes of the file. If the source returns only the size of the file, end
+// makes a second request for the bytes.
 func (f *File) end() (answer, error) {
 	a, err := f.fetch(f.ctx, source.Range{Low: -f.opts.Tail, High: 0}, nil)
 	if err != nil || a.data != nil || a.size == 0 {
@@ -121,7 +121,8 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// read reads a range within the file, through the cache if there is one.
+// read reads the bytes of the file from offset off on into p, through the cache if there is one.
+// The bytes must be within the file.
 func (f *File) read(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
 	if f.cache != nil && off < f.size-int64(len(f.tailData)) {
@@ -130,8 +131,8 @@ func (f *File) read(p []byte, off int64) (int, error) {
 	return f.fill(p, off)
 }
 
-// fill reads a range within the file without the cache. It requests the bytes before the tail. Open
-// has fetched the tail.
+// fill reads the bytes of the file from offset low on into p, without the cache. It copies the
+// bytes that Open has fetched from the end of the file, and requests the bytes before these.
 func (f *File) fill(p []byte, low int64) (int, error) {
 	high := low + int64(len(p))
 	to := high

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An httpFile is a file of an HTTP server, as a [source.Source].
+// An httpFile reads a file from an HTTP server. It implements [source.Source].
 type httpFile struct {
 	url    *url.URL
 	client *http.Client
@@ -99,8 +99,8 @@ func (h *httpFile) part(r *http.Response, wanted source.Range, known source.Vers
 	return p, nil
 }
 
-// unsatisfied returns the size of the file, which a server may send when it refuses a range. It
-// returns 0 if the server did not send it.
+// unsatisfied returns the size of the file from a response by which a server refuses a range. It
+// returns 0 if the response does not contain the size.
 func unsatisfied(r *http.Response) int64 {
 	text, _ := strings.CutPrefix(r.Header.Get("Content-Range"), "bytes */")
 	size, _ := strconv.ParseInt(text, 10, 64)

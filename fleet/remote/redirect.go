@@ -18,9 +18,9 @@ const maxRedirects = 10
 var errRedirect = errors.New("the redirect is not followed")
 
 // guarded returns a client like c that checks redirects. It does not send the previous URL to the
-// target of a redirect, because its query may be a signature. It refuses redirects from a server
-// elsewhere to addresses that only this machine and its network reach. The CheckRedirect of c
-// applies as well.
+// target of a redirect, because the query of that URL may be a signature. It refuses redirects to
+// addresses that only this machine and its network reach, if the redirect comes from a server
+// outside of them. The CheckRedirect of c applies as well.
 func guarded(c *http.Client) *http.Client {
 	own := *c
 	own.CheckRedirect = func(next *http.Request, before []*http.Request) error {
@@ -58,8 +58,9 @@ func inward(ctx context.Context, from, to string) error {
 	return fmt.Errorf("%w: it leads to %s, which only this machine or its network can reach", errRedirect, address)
 }
 
-// closeBy returns an address of a host that belongs to this machine or to its network, if the host
-// has one. A host name that does not resolve has no address. It cannot be reached either.
+// closeBy returns an address of a host that belongs to this machine or to its network. It returns
+// false if the host has no such address. A host name that does not resolve has none, and cannot be
+// reached either.
 func closeBy(ctx context.Context, host string) (netip.Addr, bool) {
 	addresses, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for _, a := range addresses {

@@ -71,7 +71,8 @@ func run(args []string) error {
 	return nil
 }
 
-// write writes NAME_seed_corpus.zip and NAME.dict.
+// write writes the target's seed corpus, NAME_seed_corpus.zip, and its dictionary, NAME.dict, to
+// the folder dir.
 func (t *target) write(dir string) error {
 	inputs, err := t.inputs()
 	if err != nil {
@@ -89,7 +90,7 @@ func (t *target) write(dir string) error {
 	return t.writeDictionary(dir)
 }
 
-// An input is an input of a target.
+// An input is an input of a fuzz target, with its file name in the seed corpus.
 type input struct {
 	name string
 	data []byte
@@ -129,7 +130,7 @@ func (t *target) inputs() ([]input, error) {
 	return inputs, nil
 }
 
-// decode decodes an input file written by "go test -fuzz".
+// decode returns the []byte argument in an input file that "go test -fuzz" has written.
 func decode(text []byte) ([]byte, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) != 2 || lines[0] != "go test fuzz v1" {
@@ -144,9 +145,9 @@ func decode(text []byte) ([]byte, error) {
 	return []byte(data), err
 }
 
-// corpus packs inputs for OSS-Fuzz. Its driver splits an input into the arguments of a Go target:
-// the first byte is the weight of the only argument and has no effect, and the rest is the
-// argument.
+// corpus packs inputs into a zip file for OSS-Fuzz. The driver of OSS-Fuzz splits an input into the
+// arguments of a Go fuzz target: the first byte is the weight of the only argument and has no
+// effect, and the other bytes are the argument.
 func corpus(inputs []input) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -165,7 +166,8 @@ func corpus(inputs []input) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeDictionary concatenates the dictionaries of the target.
+// writeDictionary writes the dictionary of the target to a file in the folder dir. It concatenates
+// the dictionaries of the target's formats, and writes nothing if there are none.
 func (t *target) writeDictionary(dir string) error {
 	if len(t.dicts) == 0 {
 		return nil

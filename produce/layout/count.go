@@ -9,15 +9,15 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// A spot is an address in a recording, with the function that contains it.
+// A spot is a recorded address, with the function of the program that contains it.
 type spot struct {
 	address  uint64
 	function *function // nil if the program has no function with the address
 	entry    bool      // the address is the start of the function
 }
 
-// spotOf returns the spot for a file offset. After an error it returns empty spots, and p.err is
-// the first error.
+// spotOf returns the spot for a file offset: its address and the function that contains the
+// address. It keeps the first error in p.err, and then returns empty spots.
 func (p *program) spotOf(offset uint64) spot {
 	address, ok := p.file.Address(offset)
 	if !ok || p.err != nil {
@@ -35,7 +35,8 @@ func (p *program) spotOf(offset uint64) spot {
 	return spot{address, f, r.entry && r.low == address}
 }
 
-// count computes the counts of blocks and edges from a recording.
+// count computes how often the program's basic blocks, and the edges between them, were executed,
+// from a recording.
 func (p *program) count(set *samples.Set) error {
 	p.branches(set)
 	p.entries(set)
@@ -69,12 +70,12 @@ func (p *program) branches(set *samples.Set) {
 	}
 }
 
-// branch counts a branch, and returns the field of the report for its kind:
-//
+// branch counts a branch that was taken n times, and returns the field of the report for its kind:
 //   - An edge: both ends are in blocks of one function.
-//   - A call: the target is the start of a function, and the source is not a block without calls of
-//     the same function (see jumpsBack).
-//   - A return: the source is a block that returns, or is in another function (see arrive).
+//   - A call: the target is the start of a function. It is a jump instead if the source is in a
+//     block of the same function that makes no calls (see jumpsBack).
+//   - A return: the source is in a block that returns, or in another function than the target (see
+//     arrive).
 func (p *program) branch(from, to spot, n uint64) *uint64 {
 	r := p.report
 	if from.function == nil && to.function == nil {
@@ -124,9 +125,9 @@ func jumpsBack(from, to spot, source int32) bool {
 	return !b.calls && b.flags&bbmap.HasTailCall == 0
 }
 
-// arrive counts a return to block target of a function, or the start of an exception handler there.
-// If a return leads to the start of the block, the call was at the end of the block before it. Then
-// arrive counts the edge between these two blocks.
+// arrive counts n arrivals at block target of a function: returns from a call, or starts of an
+// exception handler. begins says whether they lead to the start of the block. Then the call was at
+// the end of the block before it, and arrive counts the edge between these two blocks.
 func (f *function) arrive(target int32, begins bool, n uint64) {
 	if !begins {
 		return
@@ -165,8 +166,9 @@ func (p *program) fallThroughs(set *samples.Set) {
 	}
 }
 
-// fallThrough counts the edges from block to block within a range. It returns false for a range
-// that contains a block without fall-through, because it cannot have run.
+// fallThrough counts the edges from block to block within the code from begin to end, which ran n
+// times between two branches. It returns false if a block in between never continues with the next
+// block, because the code cannot have run in a straight line then.
 func (f *function) fallThrough(begin, end, n uint64) bool {
 	first, begins := f.target(begin)
 	last := f.source(end)
@@ -190,8 +192,9 @@ func (f *function) fallThrough(begin, end, n uint64) bool {
 	return true
 }
 
-// executions adds the fall-through edges, given exact counts of instructions and jumps. The
-// fall-throughs into a block are its executions minus the jumps to it.
+// executions adds the fall-through edges to the counts of edges. It is for recordings with exact
+// counts of instructions and jumps. The fall-throughs into a block are its executions minus the
+// jumps to it.
 func (p *program) executions(set *samples.Set) {
 	p.eachBlock(set, func(_ *function, b *block, address, n uint64) {
 		if b.address == address { // the first instruction
@@ -215,7 +218,8 @@ func (p *program) executions(set *samples.Set) {
 	}
 }
 
-// eachBlock calls add for each sampled address in a block of the program, with its count.
+// eachBlock calls add for each sampled address in a block of the program, with the function, the
+// block, and the number of samples.
 func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, address, n uint64)) {
 	for offset, n := range set.Addresses.All() {
 		at := p.spotOf(offset)
@@ -228,7 +232,8 @@ func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, ad
 	}
 }
 
-// compareEdges orders edges by source and then by target.
+// compareEdges orders two edges by the index of their source block and then by that of their target
+// block.
 func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }
 
 // finish raises the count of each block to the sum of its incoming edges, and to the sum of its

@@ -29,7 +29,8 @@ func OrderFunctions(ctx context.Context, f *symbolize.File, set *samples.Set, o 
 	return l, p.report, err
 }
 
-// readSymbols adds the range of a function for each symbol.
+// readSymbols adds a function to the program for each function symbol, with the range of its code
+// as a single block.
 func (p *program) readSymbols() error {
 	for s, err := range p.file.Symbols() {
 		if err != nil {

@@ -74,7 +74,7 @@ func New(ctx context.Context, f *symbolize.File, set *samples.Set, o Options) (*
 	return l, p.report, err
 }
 
-// make makes a layout of the functions in p from a recording.
+// make makes a layout of the functions in p from the samples of a recording.
 func (p *program) make(ctx context.Context, set *samples.Set, o Options) (*Layout, error) {
 	for _, step := range []func() error{
 		func() error { return p.count(set) },

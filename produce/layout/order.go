@@ -12,8 +12,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/exttsp"
 )
 
-// name adds the functions that ran to p.functions, and sets their names. It leaves out functions
-// that the layout cannot contain, see usable.
+// name sets the names of the functions that ran, and adds them to p.functions. It leaves out
+// functions that the layout cannot contain, see usable.
 func (p *program) name() error {
 	p.readSections()
 	byAddress := make(map[uint64]*function)
@@ -120,10 +120,10 @@ func (p *program) order(ctx context.Context, o Options) (*Layout, error) {
 	return l, nil
 }
 
-// order returns the blocks of a function for the layout. These are the blocks that ran, in the
-// order of their addresses if there are no edges. clang moves all other blocks to a cold section.
-// If any landing pad ran, order appends the other landing pads, because clang requires all of them
-// in one section.
+// order returns the indexes of those blocks of a function that the layout places together: the
+// blocks that ran, in an order with few and short jumps. If there are no edges, they keep the order
+// of their addresses. clang moves all other blocks to a cold section. If any landing pad ran, order
+// appends the landing pads that did not run, because clang requires all of them in one section.
 func (f *function) order(hasEdges bool) []int {
 	var hot, coldPads []int
 	hotPad := false
@@ -147,7 +147,8 @@ func (f *function) order(hasEdges bool) []int {
 	return order
 }
 
-// chain returns blocks in an order with a high ExtTSP score: few taken jumps, and short ones.
+// chain returns the blocks hot in an order with a high ExtTSP score: few taken jumps, and short
+// ones.
 func (f *function) chain(hot []int) []int {
 	indexOf := make(map[int32]int, len(hot))
 	blocks := make([]exttsp.Block, len(hot))
@@ -166,8 +167,8 @@ func (f *function) chain(hot []int) []int {
 	return order
 }
 
-// measure returns the size of the function's blocks that ran, and how often the function was
-// entered. It appends the calls that the function makes to calls.
+// measure returns the size of the function's blocks that ran, which order lists, and how often the
+// function was entered. It also appends the calls that the function makes to calls.
 func (f *function) measure(p *program, order []int, calls []cdsort.Call) (cdsort.Function, []cdsort.Call) {
 	offsets := make(map[int32]uint64, len(order))
 	size := uint64(0)

@@ -93,8 +93,8 @@ func (p *program) readMap() error {
 	return nil
 }
 
-// base returns what must be added to an address in the block address map to get an address of
-// package symbolize. It is 0 unless the file is relocatable.
+// base returns the number to add to an address of a section in the block address map, to get an
+// address as package symbolize has it. It is 0 unless the file is relocatable.
 func (p *program) base(section int) uint64 {
 	if f := p.file.ELF(); f.Type == elf.ET_REL && section < len(f.Sections) {
 		return f.Sections[section].Offset
@@ -102,8 +102,9 @@ func (p *program) base(section int) uint64 {
 	return 0
 }
 
-// find returns the range that contains an address, or nil. An address just after a range belongs to
-// it, unless another range begins there, because a call at the end of a range returns there.
+// find returns the range of a function's code that contains an address, or nil. An address just
+// after a range belongs to this range, unless another range begins there, because a call at the end
+// of a range returns there.
 func (p *program) find(address uint64) *codeRange {
 	i := sort.Search(len(p.ranges), func(i int) bool { return p.ranges[i].low > address }) - 1
 	if i < 0 || address > p.ranges[i].high {
@@ -112,7 +113,8 @@ func (p *program) find(address uint64) *codeRange {
 	return &p.ranges[i]
 }
 
-// function returns the function of a range. It decodes the function's blocks on the first call.
+// function returns the function to which a range of code belongs. It decodes the function's blocks
+// on the first call.
 func (p *program) function(r *codeRange) (*function, error) {
 	if f := p.hot[r.function]; f != nil {
 		return f, nil
@@ -159,7 +161,7 @@ func (f *function) sortBlocks() {
 	slices.SortStableFunc(f.byAddress, func(a, b int32) int { return cmp.Compare(f.blocks[a].address, f.blocks[b].address) })
 }
 
-// at returns the index of a block, given its position in the order of addresses.
+// at returns the index of the block that is at position place in the order of addresses.
 func (f *function) at(place int) int32 {
 	if f.byAddress != nil {
 		return f.byAddress[place]
@@ -167,9 +169,9 @@ func (f *function) at(place int) int32 {
 	return int32(place)
 }
 
-// target returns the block that a jump to an address enters. begins is true if the address is the
-// start of the block. If several blocks begin there because some are empty, it returns the first.
-// It returns -1 if no block contains the address or ends there.
+// target returns the index of the block that a jump to an address enters. begins is true if the
+// address is the start of the block. If several blocks begin there because some are empty, it
+// returns the first of them. It returns -1 if no block contains the address or ends there.
 func (f *function) target(address uint64) (i int32, begins bool) {
 	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address >= address })
 	if place < len(f.blocks) && f.blocks[f.at(place)].address == address {
@@ -181,7 +183,7 @@ func (f *function) target(address uint64) (i int32, begins bool) {
 	return -1, false
 }
 
-// source returns the block that contains the instruction at an address, or -1.
+// source returns the index of the block that contains the instruction at an address, or -1.
 func (f *function) source(address uint64) int32 {
 	place := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[f.at(i)].address > address }) - 1
 	for ; place >= 0 && f.blocks[f.at(place)].size == 0; place-- {
@@ -193,8 +195,8 @@ func (f *function) source(address uint64) int32 {
 	return f.at(place)
 }
 
-// fallsInto returns the block from which execution can fall through into block i, or -1 if there is
-// none.
+// fallsInto returns the index of the block from which execution can fall through into block i, or
+// -1 if there is no such block.
 func (f *function) fallsInto(i int32) int32 {
 	if i == 0 || f.blocks[i-1].ends || f.blocks[i-1].flags&bbmap.CanFallThrough == 0 {
 		return -1

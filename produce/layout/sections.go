@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// A codeSection is a section with code.
+// A codeSection is the address range of a section with code, and whether the layout may contain its
+// functions.
 type codeSection struct {
 	low, high uint64 // high is exclusive
 	ordinary  bool
 }
 
-// readSections sets p.sections from the program's section headers.
+// readSections sets p.sections, the sections with code, from the program's section headers.
 func (p *program) readSections() {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	for i, s := range p.file.ELF().Sections {
@@ -34,8 +35,8 @@ func isOrdinary(section string) bool {
 	return section == ".text" || strings.HasPrefix(section, ".text.")
 }
 
-// isOrdinary reports whether the layout may contain the function at an address. It is true for an
-// address in no section.
+// isOrdinary reports whether the layout may contain the function at an address, which depends on
+// the section with the address. It returns true for an address outside of all sections.
 func (p *program) isOrdinary(address uint64) bool {
 	i := sort.Search(len(p.sections), func(i int) bool { return p.sections[i].low > address }) - 1
 	return i < 0 || address >= p.sections[i].high || p.sections[i].ordinary

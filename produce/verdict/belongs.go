@@ -65,10 +65,10 @@ func checkTimes(path string, b *samples.Binary, read *samples.Report) error {
 	return nil
 }
 
-// OnlyCommon reports whether a profile and a compile have only functions in common that most
-// programs have: main and functions in system headers. Such functions do not show that both belong
-// to one program. functions has the name and the file of each common function. main is the file of
-// main, or "" if main is not among them.
+// OnlyCommon reports whether the functions that a profile and a compile have in common are only
+// such that most programs have: main and functions in system headers. These do not show that
+// profile and compile belong to the same program. functions has the name and the source file of
+// each common function. main is the file of main, or "" if main is not among the functions.
 func OnlyCommon(functions iter.Seq2[string, string]) (main string, only bool) {
 	for name, file := range functions {
 		path := filepath.ToSlash(file)
@@ -83,9 +83,9 @@ func OnlyCommon(functions iter.Seq2[string, string]) (main string, only bool) {
 	return main, true
 }
 
-// IsOtherMain reports whether the main function of a profile is that of another program than a
-// compile's. profiled is the file that defined main in the profile. Its name is compared with the
-// names of the files that the compile reads.
+// IsOtherMain reports whether a profile and a compile contain the main functions of two different
+// programs. profiled is the source file that defined main in the profile. IsOtherMain compares its
+// name with the names of files, which the compile reads.
 func IsOtherMain(profiled string, files ...string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(profiled) })
 }

@@ -30,7 +30,7 @@ const (
 	LevelPoor
 )
 
-// String returns the level in a word.
+// String returns the name of the level, such as "good".
 func (l Level) String() string { return [...]string{"good", "thin", "poor"}[l] }
 
 // A Verdict is the usefulness of a profile, with reasons.
@@ -81,8 +81,8 @@ const (
 // run. Its argument is the share of these ranges.
 const Contradiction = "%s of the ranges between two branches contradict the program: it is not the file that ran, or the branch stacks lack branches (record with perf record -b, or use --no-branches)"
 
-// Of returns the verdict on a profile that package create made from a recording. read is the sum of
-// the reports of all inputs.
+// Of returns the verdict on a profile that package create made from a recording. read is the report
+// about reading the samples, the sum for all inputs. made is the report about making the profile.
 func Of(read *samples.Report, made *create.Report) Verdict {
 	q := made.Quality
 	if q.Exact {
@@ -117,7 +117,8 @@ func OfRecording(read *samples.Report) Verdict {
 	return v
 }
 
-// judgePlaces lowers the level if the samples do not fit the program.
+// judgePlaces lowers the level of the verdict if the samples do not fit the program: for example if
+// ranges cannot have run, or if many samples have no location in the profile.
 func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 	contradicted := Contradicted(read, made)
 	v.grade(contradicted, goodContradicted, poorContradicted, fmt.Sprintf(Contradiction, percent(contradicted)))
@@ -127,9 +128,9 @@ func (v *Verdict) judgePlaces(read *samples.Report, made *create.Report) {
 	v.grade(-placed, -goodPlaced, never, "only "+percent(placed)+" of the samples have a place in the profile")
 }
 
-// judgeRecording lowers the level for faults of the recording: its event, its branch filter, too
-// few moments of a recording by steps, and lost records. branches is true if ranges between
-// branches were counted, although the filter left out some branches.
+// judgeRecording lowers the level of the verdict for faults of the recording: an unsuitable event,
+// a filter of branches, too few bursts in a recording made by steps, and lost records. branches is
+// true if ranges between branches were counted, although the filter left out some branches.
 func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	if read.Filter != "" && !branches {
 		v.limit(LevelThin, "its branch stacks have only some branches ("+read.Filter+"), so code between two branches is not known, and addresses count")
@@ -147,8 +148,9 @@ func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	v.grade(lost, goodLost, never, percent(lost)+" of the records were lost")
 }
 
-// judgeSteps lowers the level if a recording by steps has too few moments at which the program was
-// stopped, and names the causes. A busy machine leads to few moments, but does not make them worse.
+// judgeSteps lowers the level of the verdict if a recording made by steps has too few bursts. In a
+// burst, the recorder stops a thread and simulates its next instructions. The reason names the
+// causes. On a busy machine there are fewer bursts, but they are as good as others.
 func (v *Verdict) judgeSteps(read *samples.Report) {
 	n, e, where := read.Bursts, &read.Effort, ""
 	if read.Within > 0 { // the program is known
@@ -177,8 +179,8 @@ func (v *Verdict) judgeSteps(read *samples.Report) {
 // never is a limit for grade that no value exceeds.
 const never = math.MaxFloat64
 
-// grade lowers the level to LevelThin if value exceeds good, and to LevelPoor if it exceeds thin.
-// reason is the message for this.
+// grade lowers the level of the verdict to LevelThin if value exceeds good, and to LevelPoor if
+// value exceeds thin. reason is the message for this.
 func (v *Verdict) grade(value, good, thin float64, reason string) {
 	switch {
 	case value > thin:
@@ -188,8 +190,8 @@ func (v *Verdict) grade(value, good, thin float64, reason string) {
 	}
 }
 
-// limit lowers the level to `to`, unless it is lower already, and adds a reason. Reasons for a
-// lower level come first.
+// limit lowers the level of the verdict to the level to, unless it is lower already, and adds a
+// reason. Reasons for a lower level come first.
 func (v *Verdict) limit(to Level, reason string) {
 	at := len(v.Reasons)
 	if to > v.Level {

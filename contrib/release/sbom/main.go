@@ -125,8 +125,8 @@ func modules(info *debug.BuildInfo) []cyclonedx.Component {
 	return all
 }
 
-// libraryOf describes a module. A module that was replaced by a folder of the same clone gets the
-// version of the program.
+// libraryOf describes a module as a component of the SBOM. A module that was replaced by a folder
+// of the same clone gets the version of the program, ofProgram.
 func libraryOf(module *debug.Module, ofProgram string) cyclonedx.Component {
 	switch by := module.Replace; {
 	case by == nil:
@@ -138,7 +138,8 @@ func libraryOf(module *debug.Module, ofProgram string) cyclonedx.Component {
 	}
 }
 
-// library describes a module. sum is the module's hash in go.sum, which is not the hash of a file.
+// library describes a module as a component of the SBOM. sum is the module's hash in go.sum, which
+// is not the hash of a file.
 func library(name, version, sum string) cyclonedx.Component {
 	url := packageURL(name, version)
 	c := cyclonedx.Component{
@@ -257,7 +258,8 @@ func eachOfZip(f *os.File, take func(name string, r io.Reader) error) error {
 	return nil
 }
 
-// readProgram reports whether the Go command has built a file, and reads its build information.
+// readProgram reads the build information of a file in an archive, which the Go command stores in
+// each program that it builds. It returns false if the file is not such a program.
 func readProgram(name string, r io.Reader) (program, bool, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

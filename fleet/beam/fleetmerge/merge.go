@@ -163,8 +163,8 @@ func remove(ctx context.Context, path string) {
 	}
 }
 
-// An inputSum holds the sum of the inputs that a worker has read, and the errors of inputs that it
-// could not read.
+// An inputSum holds the sum of the profiles that a worker has read, and the errors of inputs that
+// the worker could not read.
 type inputSum struct {
 	groups  [][]byte         // encoded groups of the inputs
 	sum     *profile.Profile // nil if no input could be read
@@ -205,7 +205,7 @@ func Sum(s beam.Scope, units beam.PCollection) beam.PCollection {
 	return beam.ParDo(s, new(sumFn), beam.GroupByKey(s, units))
 }
 
-// A sumFn sums the profiles of one unit.
+// A sumFn adds up all profiles of one unit, which come from different workers.
 type sumFn struct{}
 
 func (*sumFn) ProcessElement(path []byte, parts func(*[]byte) bool, emit func(path, sum []byte)) error {

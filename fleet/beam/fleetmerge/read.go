@@ -72,7 +72,8 @@ func readInput(f *fields) fleet.Input {
 	return in
 }
 
-// An expandFn finds the files that match a glob. It emits each as an input that is a separate host.
+// An expandFn finds the files that match a glob. It emits each file as an input from a host of its
+// own.
 type expandFn struct{}
 
 func (*expandFn) ProcessElement(ctx context.Context, glob []byte, emit func([]byte)) error {
@@ -140,7 +141,8 @@ func (fn *readFn) ProcessElement(ctx context.Context, group []byte, unit func(pa
 	return nil
 }
 
-// FinishBundle emits the units of the sum, and the errors of inputs that could not be read.
+// FinishBundle emits the units of the sum of the profiles that were read, and the errors of inputs
+// that could not be read.
 func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte), bad func([]byte)) error {
 	all := fn.waiting
 	fn.waiting = inputSum{}
@@ -164,8 +166,8 @@ func (fn *readFn) FinishBundle(ctx context.Context, unit func(path, part []byte)
 	return nil
 }
 
-// addFitting sums the given groups of inputs again, without the inputs that a version 4 file cannot
-// hold.
+// addFitting reads the given groups of inputs again and returns their sum. It leaves out the inputs
+// that a version 4 file cannot hold.
 func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all inputSum, err error) {
 	for _, group := range groups {
 		if err := fn.add(ctx, &all, group, true); err != nil {
@@ -175,8 +177,8 @@ func (fn *readFn) addFitting(ctx context.Context, groups [][]byte) (all inputSum
 	return all, nil
 }
 
-// add adds the inputs of a group to all. It skips inputs that cannot be read. If fit is set, it
-// also skips inputs that a version 4 file cannot hold.
+// add adds the profiles of a group of inputs to the sum all. It skips inputs that cannot be read.
+// If fit is set, it also skips inputs that a version 4 file cannot hold.
 func (fn *readFn) add(ctx context.Context, all *inputSum, group []byte, fit bool) error {
 	all.groups = append(all.groups, slices.Clone(group))
 	host := all
@@ -268,7 +270,7 @@ type fields struct{ decode.Buffer }
 
 func fieldsOf(data []byte) fields { return fields{decode.Buffer{Data: data}} }
 
-// err returns errMessage if the message is malformed.
+// err returns errMessage if the decoded message is malformed, and nil otherwise.
 func (f *fields) err() error {
 	return f.Error(func(*decode.Fault) error { return errMessage })
 }
@@ -300,8 +302,8 @@ func decodePart(data []byte) (*profile.Profile, error) {
 	return profile.Read(r)
 }
 
-// sumParts merges the profiles of a unit from several inputs. It keeps the sum and one of them in
-// memory at a time.
+// sumParts adds up the profiles of a unit, which come from several inputs. parts yields the encoded
+// profiles. sumParts keeps the sum and one of the profiles in memory at a time.
 func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	sum := profile.New()
 	for part := []byte(nil); parts(&part); {
@@ -314,7 +316,8 @@ func sumParts(parts func(*[]byte) bool) (*profile.Profile, error) {
 	return sum, nil
 }
 
-// encodeParts encodes the units of a profile, each with its path. For nil it returns none.
+// encodeParts encodes each unit of a profile as a file of its own. paths has the path of each unit,
+// and parts its file. For a nil profile, both are empty.
 func encodeParts(p *profile.Profile) (paths, parts [][]byte, err error) {
 	if p == nil {
 		return nil, nil, nil

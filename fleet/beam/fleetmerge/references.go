@@ -18,8 +18,8 @@ func init() {
 	register.DoFn5x1[[]byte, func(*[]byte) bool, func(*[]byte) bool, func(*[]byte) bool, func([]byte, []byte), error](new(numberFn))
 }
 
-// A reference lists symbols of a unit that the records of the unit from use. Both units may be the
-// same.
+// A reference lists the symbols of one unit to which the records of a unit from refer. Both may be
+// the same unit.
 type reference struct {
 	from      string // path of the unit that has the references; its own symbols must all be in the file
 	functions uint64 // number of functions in from, if the symbols are its own
@@ -40,8 +40,8 @@ func (r *reference) encode() []byte {
 	return m
 }
 
-// decodeReference decodes a reference. It passes the names to symbol, one by one; they are slices
-// of data.
+// decodeReference decodes a message that contains a reference. It passes the names of the symbols,
+// with the number of uses, to the function symbol, one by one. The names are slices of data.
 func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r reference, err error) {
 	f := fieldsOf(data)
 	r.from, r.functions, r.records = f.string(), f.uint(), f.uint()
@@ -54,8 +54,8 @@ func decodeReference(data []byte, symbol func(name []byte, uses uint32)) (r refe
 	return r, f.err()
 }
 
-// A refersFn emits the references of a unit: for each other unit, and for the unit itself, the
-// symbols that its records use.
+// A refersFn emits, for each unit to which the records of a given unit refer, the symbols to which
+// they refer. The given unit itself is one of these.
 type refersFn struct{}
 
 func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []byte)) error {
@@ -92,15 +92,15 @@ func (*refersFn) ProcessElement(path, part []byte, emit func(path, reference []b
 	return nil
 }
 
-// A census lists all symbols of a unit, with the properties of the unit from which its place in the
-// output file is computed.
+// A census lists all symbols of a unit, with the properties of the unit from which its position in
+// the output file is computed, such as the size of its names.
 type census struct {
 	unit  encode.Unit
 	names []string // in the order of their IDs
 }
 
-// count returns the census of a unit, given all references to its symbols. It keeps the names of
-// these symbols in memory.
+// count returns the census of a unit: its symbols, and how often records refer to each. references
+// has all references to the unit's symbols. count keeps the names of the symbols in memory.
 func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	uses := make(map[string]uint32)
 	c := &census{unit: encode.Unit{Path: string(path)}}
@@ -127,8 +127,8 @@ func count(path []byte, references func(*[]byte) bool) (*census, error) {
 	return c, nil
 }
 
-// A measureFn emits the properties of a unit from which its place in the output file is computed.
-// It also emits the names of the unit's symbols in the order of their IDs.
+// A measureFn emits the properties of a unit from which its position in the output file is
+// computed. It also emits the names of the unit's symbols in the order of their IDs.
 type measureFn struct{}
 
 func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, size func([]byte), names func(path, names []byte)) error {
@@ -166,8 +166,8 @@ func decodeUnit(data []byte) (encode.Unit, error) {
 	return u, f.err()
 }
 
-// A numberFn emits the IDs of a unit's symbols: all of them for the unit itself, and those that
-// another unit uses for that unit.
+// A numberFn emits the IDs of a unit's symbols. It emits all of them for the unit itself. For every
+// other unit, it emits the IDs of those symbols to which the other unit refers.
 type numberFn struct{}
 
 func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]byte) bool, emit func(path, ids []byte)) error {
@@ -212,7 +212,8 @@ func (*numberFn) ProcessElement(path []byte, names, references, places func(*[]b
 	return nil
 }
 
-// A place says where a unit is in the output file.
+// A place says where a unit is in the output file: its first symbol ID, its first section and its
+// shard.
 type place struct {
 	start, section uint32 // first symbol ID, and index of the first section
 	shard, index   uint64 // number of the shard, and number of the unit in the file
@@ -225,8 +226,8 @@ func (p *place) encode() []byte {
 	return m
 }
 
-// findPlace decodes the place of a unit. ok is false if places is empty, because the output file
-// does not have the unit.
+// findPlace decodes the place of a unit in the output file. ok is false if places is empty, because
+// the output file does not contain the unit.
 func findPlace(places func(*[]byte) bool) (p place, ok bool, err error) {
 	var data []byte
 	if !places(&data) {

@@ -18,7 +18,8 @@ type tally struct {
 	counts map[uint64]uint64 // number of records by count; without 0, which adds nothing to any share of the samples
 }
 
-// add adds the functions of a profile to the tally. Each function must be added only once.
+// add adds the functions of a profile to the statistics of the tally. Each function must be added
+// only once.
 func (t *tally) add(p *profile.Profile) {
 	for _, f := range p.Functions() {
 		t.facts.NumFunctions++
@@ -46,7 +47,7 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// count adds n records with the same count.
+// count adds n records that all have the given count to the statistics.
 func (t *tally) count(count, n uint64) {
 	if t.counts == nil {
 		t.counts = make(map[uint64]uint64)

@@ -108,8 +108,9 @@ func (fn *trimFn) ProcessElement(path, part []byte, emit func(path, part []byte)
 	return emitTrimmed(path, p, emit)
 }
 
-// emitTrimmed emits a trimmed unit. If trimming moved functions to other units, it also emits these
-// units. The unit itself may no longer exist.
+// emitTrimmed emits the profile p of a unit with the given path after it was trimmed. If trimming
+// moved functions to other units, it also emits these units. It does not emit the unit itself if no
+// function is left in it.
 func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) error {
 	for s := range p.Functions() {
 		if p.UnitPath(p.SymbolUnit(s)) == string(path) {
@@ -131,7 +132,7 @@ func emitTrimmed(path []byte, p *profile.Profile, emit func(path, part []byte)) 
 	return err
 }
 
-// A heatFn emits the number of samples of each function in a unit.
+// A heatFn emits the number of samples of each function in a unit, from which leastHot is computed.
 type heatFn struct{}
 
 func (*heatFn) ProcessElement(part []byte, emit func([]byte)) error {
@@ -199,7 +200,8 @@ func leastHot(heats []uint64, share profile.Ratio) uint64 {
 	return least
 }
 
-// A keepFn removes the functions of a unit that have fewer samples than leastHot says.
+// A keepFn removes those functions of a unit that have fewer samples than the hottest functions to
+// be kept, see leastHot.
 type keepFn struct{}
 
 func (*keepFn) ProcessElement(path, part, least []byte, emit func(path, part []byte)) error {

@@ -69,13 +69,14 @@ func (*tallyFn) ProcessElement(part []byte, emit func([]byte)) error {
 	return nil
 }
 
-// A plan has the place of each unit in the output file.
+// A plan contains the position of each unit in the output file.
 type plan struct {
 	*encode.Plan
 	units []encode.Unit
 }
 
-// makePlan computes the places of all units from their sizes, which may come in any order.
+// makePlan computes the positions of all units in the output file from the sizes of the units,
+// which may come in any order.
 func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	p := new(plan)
 	for data := []byte(nil); sizes(&data); {
@@ -122,7 +123,8 @@ func roughSize(u *encode.Unit) uint64 {
 	return u.NameBytes + row*uint64(len(u.Uses)) + info*u.Functions + record*u.Records
 }
 
-// An encodeFn encodes the sections of a unit. It emits them for the shard that contains them.
+// An encodeFn encodes the sections of a unit. It emits them with the number of the shard that
+// contains them.
 type encodeFn struct {
 	Output Output
 }
@@ -221,7 +223,8 @@ func (fn *shardFn) ProcessElement(ctx context.Context, number []byte, units func
 	return nil
 }
 
-// A shard is a part of the output file that a worker has written.
+// A shard is a part of the output file, with the sections of consecutive units, that a worker has
+// written to a file of its own.
 type shard struct {
 	number uint64
 	path   string

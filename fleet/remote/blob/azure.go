@@ -63,7 +63,7 @@ func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// azureService is the service for Azure Blob Storage. It does not support requests for the last
+// azureService implements service for Azure Blob Storage. It does not support requests for the last
 // bytes of an object.
 type azureService struct{}
 

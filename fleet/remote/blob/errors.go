@@ -14,8 +14,8 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// refused returns the status and the text of a service's error response, or status 0 for another
-// error.
+// refused returns the HTTP status and the text of the error response of an object store. It returns
+// status 0 if err is no such response.
 func refused(err error) (status int, text string) {
 	for _, s := range services {
 		if status, text = s.refused(err); status != 0 {
@@ -25,8 +25,8 @@ func refused(err error) (status int, text string) {
 	return 0, fmt.Sprint(err)
 }
 
-// fault converts an error of a service. The result has the name of the object and, if possible, a
-// class that callers test for.
+// fault converts an error of an object store. The result contains the name of the object. If
+// possible, it matches a class for which callers test, such as fs.ErrNotExist.
 func (o *object) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &source.Transient{Err: fmt.Errorf("blob: %s: %w", o.name, ctx.Err())}
@@ -45,7 +45,8 @@ func (o *object) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("blob: %s: %w", o.name, err)
 }
 
-// bare removes gocloud's outer error, which adds the key and a code to the error of the service.
+// bare removes the outer error that gocloud puts around the error of an object store, with the
+// object's key and an error code.
 func bare(err error) error {
 	if wrapped, ok := err.(interface{ Unwrap() []error }); ok {
 		return wrapped.Unwrap()[0]
@@ -53,8 +54,9 @@ func bare(err error) error {
 	return err
 }
 
-// classOf returns the class of a service's error: fs.ErrNotExist, fs.ErrPermission,
-// afdo.ErrChanged, or nil for another error.
+// classOf returns the class of an object store's error: fs.ErrNotExist, fs.ErrPermission,
+// afdo.ErrChanged, or nil for any other error. status is the HTTP status of the response, and code
+// is gocloud's code.
 func classOf(err error, status int, code gcerrors.ErrorCode) error {
 	said := &remote.StatusError{Code: status}
 	switch {

@@ -49,7 +49,8 @@ func openGS(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	return opener.OpenBucketURL(ctx, u)
 }
 
-// gsService is the service for Google Cloud Storage. Versions of objects are generation numbers.
+// gsService implements service for Google Cloud Storage. Versions of objects are generation
+// numbers.
 type gsService struct{}
 
 func (gsService) prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {

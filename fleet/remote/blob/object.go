@@ -31,7 +31,8 @@ func (o *object) Close() error {
 	return nil
 }
 
-// A service handles what differs between the object stores and gocloud does not hide.
+// A service does what differs between the object stores and gocloud does not hide, such as a
+// request for one version of an object.
 type service interface {
 	// prepare changes a request to use the range and the known version, if the request belongs to
 	// this service. If it has already made the request itself, it returns an *answered.
@@ -47,8 +48,8 @@ type service interface {
 
 var services = []service{s3Service{}, gsService{}, azureService{}}
 
-// answered is the error of a service's prepare that has already made the request. It contains the
-// answer.
+// answered is an error by which the method prepare of a service reports that it has already made
+// the request. It contains the part of the object that the store has sent.
 type answered struct{ part source.Part }
 
 func (*answered) Error() string { return "answered" }
@@ -84,8 +85,8 @@ func (o *object) Fetch(ctx context.Context, r source.Range, known source.Version
 	return withoutEmptyBody(p), nil
 }
 
-// withoutEmptyBody removes the body from the answer for an empty object. It returns other answers
-// unchanged.
+// withoutEmptyBody returns the part p without its body if the object is empty. It returns other
+// parts unchanged.
 func withoutEmptyBody(p source.Part) source.Part {
 	if p.Size == 0 {
 		_ = p.Body.Close()
@@ -94,7 +95,9 @@ func withoutEmptyBody(p source.Part) source.Part {
 	return p
 }
 
-// prepare changes a request to use the range and the known version, whatever the service is.
+// prepare changes gocloud's request for an object, so that it asks for the range r and insists on
+// the version known. It works for all object stores. as gives access to the request in the form of
+// the store's own library.
 func prepare(ctx context.Context, as func(any) bool, r source.Range, known source.Version) error {
 	for _, s := range services {
 		if ok, err := s.prepare(ctx, as, r, known); ok {
@@ -107,7 +110,7 @@ func prepare(ctx context.Context, as func(any) bool, r source.Range, known sourc
 	return nil
 }
 
-// describe sets the fields of a part, except its body, from the service's response.
+// describe sets the fields of a part, except its body, from the response of the object store.
 func describe(reader *blob.Reader, p *source.Part) error {
 	for _, s := range services {
 		if ok, err := s.part(reader, p); ok {
@@ -134,8 +137,8 @@ func changedAt(t time.Time) source.Version {
 	return source.Version{Modified: t.UTC().Format(time.RFC3339Nano)}
 }
 
-// size requests the size and the version of the object, for services without requests for the last
-// bytes.
+// size requests the size and the version of the object. It is for object stores that do not support
+// requests for the last bytes.
 func (o *object) size(ctx context.Context) (source.Part, error) {
 	a, err := o.bucket.Attributes(ctx, o.key)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/go-afdo/afdo/fleet/remote/internal/source"
 )
 
-// s3Service is the service for S3 and compatible stores.
+// s3Service implements service for S3 and compatible object stores.
 type s3Service struct{}
 
 func (s3Service) prepare(_ context.Context, as func(any) bool, r source.Range, known source.Version) (bool, error) {

@@ -113,8 +113,8 @@ type merging struct {
 	trim         trim.Flags
 }
 
-// within runs the pipeline, and ends it after the timeout of the command line. Some runners wait
-// forever for a worker that cannot start.
+// within runs the pipeline, and cancels it after the timeout that the command line gives. Some
+// runners wait forever for a worker that cannot start. skipped reports whether inputs were skipped.
 func (m *merging) within(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
 	if m.timeout <= 0 {
 		return merge(ctx, o, stderr)
@@ -173,7 +173,8 @@ func local(path string) string {
 	return path
 }
 
-// merge runs the pipeline. It reports whether inputs were skipped.
+// merge runs the pipeline that merges the profiles. It reports whether inputs were skipped because
+// they could not be read.
 func merge(ctx context.Context, o fleetmerge.Options, stderr io.Writer) (skipped bool, err error) {
 	if err := workersAreThis(); err != nil {
 		return false, err

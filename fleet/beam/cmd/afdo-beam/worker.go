@@ -25,7 +25,8 @@ const (
 	provisionFlag = "--provision_endpoint="
 )
 
-// work runs a worker of the pipeline if the arguments ask for one. In that case it never returns.
+// work runs a worker of the pipeline if the arguments show that a runner has started the program as
+// a worker. In that case it never returns.
 func work(ctx context.Context, args []string) {
 	if len(args) == 0 || args[0] != workerFlag && !strings.Contains(strings.Join(args, " "), provisionFlag) {
 		return
@@ -80,8 +81,8 @@ func provision(ctx context.Context, args []string) error {
 }
 
 // workersAreThis sets Beam's flags so that runners start this program as a worker, unless the user
-// has set another one. Otherwise Beam would compile a worker from the sources in the current
-// folder. It does this only on Linux, because workers in containers run Linux.
+// has chosen another worker program. Otherwise Beam would compile a worker from the sources in the
+// current folder. It changes the flags only on Linux, because workers in containers run Linux.
 func workersAreThis() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -54,7 +54,8 @@ type Version struct {
 // Strong reports whether requests may demand a file with this ETag (RFC 9110, 8.8.1).
 func (v Version) Strong() bool { return v.ETag != "" && !strings.HasPrefix(v.ETag, "W/") }
 
-// A Part is the answer of a source to a [Range].
+// A Part is the bytes that a source has sent for a requested [Range], with the size and version of
+// the file.
 type Part struct {
 	Low, High int64 // the bytes in Body
 	Size      int64 // of the file

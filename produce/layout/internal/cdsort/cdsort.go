@@ -23,7 +23,7 @@ const (
 	frequencyScale = 0.25
 )
 
-// A Function is a function to be ordered.
+// A Function is a function to be ordered: its size in bytes, and how often it was entered.
 type Function struct {
 	Size  uint64 // in bytes
 	Count uint64 // how often it was entered
@@ -37,8 +37,8 @@ type Call struct {
 	Count    uint64
 }
 
-// Order returns the order of all functions. It takes about O(n log n) time for n functions and
-// calls, and O(n) memory.
+// Order returns the indexes of all functions in the order in which they should be in memory. It
+// takes about O(n log n) time for n functions and calls, and O(n) memory.
 func Order(functions []Function, calls []Call) []int {
 	s := newSort(functions, calls)
 	s.MergeAll(s.best, s.join)
@@ -47,7 +47,7 @@ func Order(functions []Function, calls []Call) []int {
 
 type chain = chains.Chain[Call]
 
-// A sort is the state while functions are ordered.
+// A sort is the state of ordering functions: the chains of functions built so far.
 type sort struct {
 	chains.Set[Call]
 	nodes []node
@@ -55,21 +55,22 @@ type sort struct {
 	far   float64 // size of all functions that run, to the power -distancePower
 }
 
-// A node is a function with its position in a chain.
+// A node is a function together with its position in a chain, which is a sequence of functions that
+// will be adjacent in memory.
 type node struct {
 	size, count uint64
 	chain       *chain
 	address     uint64 // offset from the start of its chain
 }
 
-// put appends a function to a chain.
+// put appends the function with the given index to a chain.
 func (s *sort) put(c *chain, function int) {
 	n := &s.nodes[function]
 	n.chain, n.address = c, c.Size
 	c.Append(function, n.size, n.count)
 }
 
-// newSort returns the initial state, in which each function is a chain of its own.
+// newSort returns the initial state of a sort, in which each function is a chain of its own.
 func newSort(functions []Function, calls []Call) *sort {
 	s := &sort{nodes: make([]node, len(functions))}
 	size := uint64(0)
@@ -109,7 +110,7 @@ func (s *sort) raiseCounts(calls []Call) {
 	}
 }
 
-// best returns the better one of the two orders of a link's chains.
+// best returns the best merge of the two chains of a link. It tries both orders of the chains.
 func (s *sort) best(l *chains.Link[Call]) chains.Merge[Call] {
 	a, b := l.InOrder()
 	if len(a.Items)+len(b.Items) > maxChain {
@@ -122,15 +123,16 @@ func (s *sort) best(l *chains.Link[Call]) chains.Merge[Call] {
 	return m
 }
 
-// join moves the functions of the second chain to the end of the first.
+// join moves the functions of chain m.Second to the end of chain m.First.
 func (s *sort) join(m chains.Merge[Call], _ *chains.Link[Call]) {
 	for _, f := range m.Second.Items {
 		s.put(m.First, f)
 	}
 }
 
-// gain returns what the model gains if chain second comes directly after chain first. calls are the
-// calls between the two chains.
+// gain returns by how much the cost in the model falls if chain second is placed directly after
+// chain first. The model estimates cache misses and the distances of calls. calls are the calls
+// between the two chains.
 func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	size, count := float64(first.Size)+float64(second.Size), float64(first.Count)+float64(second.Count)
 	gain := frequencyScale * (s.misses(float64(first.Count), first.Density()) + s.misses(float64(second.Count), second.Density()) - s.misses(count, count/size))
@@ -150,8 +152,8 @@ func (s *sort) gain(first, second *chain, calls []Call) float64 {
 	return gain
 }
 
-// misses returns how many of count entries of functions in a chain miss the cache. density is the
-// number of entries per byte of the chain.
+// misses returns the estimated number of cache misses for a number of function entries in a chain.
+// count is this number, and density is the number of entries per byte of the chain.
 func (s *sort) misses(count, density float64) float64 {
 	inPage := density * cacheSize
 	if inPage >= s.total {

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// A Set contains the chains that have not been merged into others. E is the type of an edge. The
-// zero value is empty.
+// A Set contains the chains of blocks or functions that have not been merged into other chains. E
+// is the type of an edge between two blocks or functions. The zero value is empty.
 type Set[E any] struct {
 	chains []*Chain[E] // by ID; nil if merged into another
 	queue  queue[E]
@@ -26,14 +26,15 @@ type Chain[E any] struct {
 	links map[*Chain[E]]*Link[E]
 }
 
-// Add adds a chain without items.
+// Add adds an empty chain to the set and returns it.
 func (s *Set[E]) Add() *Chain[E] {
 	c := &Chain[E]{ID: len(s.chains), links: make(map[*Chain[E]]*Link[E])}
 	s.chains = append(s.chains, c)
 	return c
 }
 
-// Append adds an item to the end of the chain.
+// Append adds a block or function to the end of the chain. item is its index, size its size in
+// bytes, and count how often it was executed.
 func (c *Chain[E]) Append(item int, size, count uint64) {
 	c.Items = append(c.Items, item)
 	c.Size += size
@@ -58,7 +59,8 @@ func (l *Link[E]) InOrder() (lower, higher *Chain[E]) {
 	return l.A, l.B
 }
 
-// Connect adds an edge between two different chains.
+// Connect adds an edge between two different chains to the link of these chains. It creates the
+// link at the first edge.
 func (s *Set[E]) Connect(a, b *Chain[E], edge E) {
 	l := a.links[b]
 	if l == nil {
@@ -68,8 +70,8 @@ func (s *Set[E]) Connect(a, b *Chain[E], edge E) {
 	l.Edges = append(l.Edges, edge)
 }
 
-// A Merge is a possible merge of two chains. The items of Second come after those of First, unless
-// Parts has another order.
+// A Merge describes how two chains can be merged into one, and the gain of this. The items of
+// Second come after those of First, unless Parts contains another order.
 type Merge[E any] struct {
 	First, Second *Chain[E]
 	Gain          float64
@@ -79,9 +81,9 @@ type Merge[E any] struct {
 // epsilon is the smallest gain for which a merge is applied. Smaller gains are rounding errors.
 const epsilon = 1e-8
 
-// MergeAll merges pairs of linked chains until no merge has a gain, those with the highest gain
-// first. best returns the best merge of a link's two chains. join moves the items of m.Second to
-// m.First; MergeAll then moves the links.
+// MergeAll merges pairs of linked chains until no merge has a gain. It always applies the merge
+// with the highest gain. best returns the best merge of the two chains of a link. join moves the
+// items of m.Second to m.First; MergeAll then moves the links of m.Second.
 func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], l *Link[E])) {
 	enqueue := func(l *Link[E]) {
 		l.stamp++
@@ -109,7 +111,7 @@ func (s *Set[E]) MergeAll(best func(l *Link[E]) Merge[E], join func(m Merge[E], 
 	}
 }
 
-// moveLinks moves the links of the merged chain e.Second to e.First.
+// moveLinks moves the links of chain e.Second, which was merged into chain e.First, to that chain.
 func (s *Set[E]) moveLinks(e entry[E]) {
 	into, from := e.First, e.Second
 	e.link.stamp++
@@ -153,15 +155,15 @@ func (s *Set[E]) Concatenate(first int) []int {
 	return order
 }
 
-// An entry is a possible merge in the queue. If the stamp of its link has changed since, the entry
-// is outdated and ignored.
+// An entry is a possible merge in the queue. The stamp of a link changes whenever its merge has to
+// be computed again. An entry with an older stamp is outdated and ignored.
 type entry[E any] struct {
 	Merge[E]
 	link  *Link[E]
 	stamp int
 }
 
-// A queue is a heap of merges, the highest gain first.
+// A queue is a heap of possible merges, with the highest gain on top.
 type queue[E any] []entry[E]
 
 func (q queue[E]) Len() int      { return len(q) }

@@ -44,7 +44,8 @@ func Order(blocks []Block, edges []Edge) []int {
 	return p.Concatenate(0)
 }
 
-// A problem is the state while one function is laid out.
+// A problem is the state of ordering the blocks of one function: the jumps, and the chains built so
+// far.
 type problem struct {
 	chains.Set[*jump]
 	nodes  []node
@@ -55,7 +56,8 @@ type problem struct {
 
 type chain = chains.Chain[*jump]
 
-// A node is a block with its jumps and its position in a chain.
+// A node is a block with its jumps and its position in a chain, which is a sequence of blocks that
+// will be adjacent in memory.
 type node struct {
 	size, count uint64
 	chain       *chain
@@ -73,7 +75,8 @@ type jump struct {
 	sole     bool // its source has no other successor
 }
 
-// newProblem returns the initial state, in which no block is in a chain.
+// newProblem returns the initial state for ordering the blocks of a function, in which no block is
+// in a chain.
 func newProblem(blocks []Block, edges []Edge) *problem {
 	p := &problem{nodes: make([]node, len(blocks))}
 	for i, b := range blocks {
@@ -96,7 +99,8 @@ func newProblem(blocks []Block, edges []Edge) *problem {
 	return p
 }
 
-// score returns the sum of the scores of jumps if the blocks are in memory in the order of parts.
+// score returns the sum of the scores of jumps for an order of blocks in memory: first the blocks
+// of parts[0], then those of parts[1] and of parts[2].
 func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	address := uint64(0)
 	for _, part := range parts {
@@ -111,7 +115,8 @@ func (p *problem) score(parts [3][]int, jumps []*jump) (sum float64) {
 	return sum
 }
 
-// jumpScore returns the score of a jump. It depends on the distance between its two blocks.
+// jumpScore returns the score of a jump. It is higher for a short jump than for a long one, and
+// highest for a fall-through.
 func (p *problem) jumpScore(j *jump) float64 {
 	end, target := p.nodes[j.from].address+p.nodes[j.from].size, p.nodes[j.to].address
 	distance, limit := end-target, uint64(backwardDistance)
@@ -182,7 +187,7 @@ func (p *problem) connect() {
 	}
 }
 
-// put appends a block to a chain.
+// put appends the block with the given index to a chain.
 func (p *problem) put(c *chain, block int) {
 	n := &p.nodes[block]
 	n.chain, n.position = c, len(c.Items)

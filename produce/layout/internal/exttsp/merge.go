@@ -6,7 +6,8 @@ import (
 	"github.com/go-afdo/afdo/produce/layout/internal/chains"
 )
 
-// join merges two chains of blocks into one, with the blocks in the order of m.Parts.
+// join merges the two chains of blocks of a link into one chain, with the blocks in the order of
+// m.Parts.
 func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
 	into, from := m.First, m.Second
 	// The parts refer to into.Items, so the merged chain gets items of its own.
@@ -21,7 +22,7 @@ func (p *problem) join(m chains.Merge[*jump], l *chains.Link[*jump]) {
 	p.scores[into.ID] = p.score([3][]int{into.Items}, own)
 }
 
-// bestMerge returns the merge of a link's chains with the highest score.
+// bestMerge returns the merge of the two chains of a link that has the highest gain in score.
 func (p *problem) bestMerge(l *chains.Link[*jump]) (best chains.Merge[*jump]) {
 	first, second := l.InOrder()
 	if len(first.Items)+len(second.Items) > maxChain {
@@ -46,7 +47,8 @@ func (p *problem) bestMerge(l *chains.Link[*jump]) (best chains.Merge[*jump]) {
 // hasEntry reports whether a chain begins with block 0, the entry of the function.
 func hasEntry(c *chain) bool { return c.Items[0] == 0 }
 
-// A merging searches for the best way to merge a chain y into a chain x, which may be split for it.
+// A merging searches for the best order in which to merge the blocks of chain y into chain x. Chain
+// x may be split, so that y comes between its two parts.
 type merging struct {
 	*problem
 	x, y  *chain
@@ -84,8 +86,9 @@ func (m *merging) follows(from, to int) bool {
 	return slices.ContainsFunc(m.nodes[from].out, func(j *jump) bool { return j.to == to })
 }
 
-// split splits chain x at a position and tries orders of the two parts and chain y. The arguments
-// between, before and after select where y is: between the parts, before them or after them.
+// split splits chain x before the block with index at, and tries orders of its two parts and of
+// chain y. With between, y comes between the two parts. With before and after, the two parts change
+// places, and y comes before or after both.
 func (m *merging) split(at int, between, before, after bool) {
 	x, y := m.x.Items, m.y.Items
 	if at == 0 || at == len(x) || m.nodes[x[at-1]].next >= 0 {
@@ -102,8 +105,9 @@ func (m *merging) split(at int, between, before, after bool) {
 	}
 }
 
-// try makes an order of blocks the best one if its gain is higher than that of the best order so
-// far. It ignores orders in which the entry of the function is not first.
+// try computes the gain of an order of blocks, which parts contains. If the gain is higher than
+// that of the best order so far, this order becomes the best. It ignores orders in which the entry
+// of the function is not first.
 func (m *merging) try(parts ...[]int) {
 	if (hasEntry(m.x) || hasEntry(m.y)) && parts[0][0] != 0 {
 		return
