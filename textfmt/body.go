@@ -5,7 +5,8 @@ import (
 	"github.com/go-afdo/afdo/profile"
 )
 
-// parserState is the state of the parser within a function body.
+// A parserState says where in a function body the parser is, for example before a section or after
+// an entry of an inlined section.
 type parserState uint8
 
 const (

@@ -95,7 +95,8 @@ func printPart(w io.Writer, r *afdo.Reader, u *afdo.Unit, symbols iter.Seq2[afdo
 	return p.finish()
 }
 
-// printer writes functions of a file. The SymbolRefs of its emitter are symbol IDs of the file.
+// A printer writes functions of a version 4 file as text. It passes their symbol IDs in the file to
+// its emitter, in the type SymbolRef.
 type printer struct {
 	emitter
 	reader *afdo.Reader

@@ -182,7 +182,8 @@ func (o *otlpReader) noteKind(m *otlpMessage, profile field) error {
 	return err
 }
 
-// choose selects the type of values to use. Profiles with values of other types are ignored.
+// choose selects the type of values, such as samples or processor time, that are used as counts.
+// Profiles with values of other types are ignored.
 func (o *otlpReader) choose() error {
 	i, err := o.choice.chooseValue(o.kinds, o.by)
 	if err == nil && len(o.kinds) > 0 {

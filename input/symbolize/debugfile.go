@@ -18,8 +18,9 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// findDebugFile returns the object with the debug info: the named file, else the binary, else a
-// separate debug file found by build ID or by name and checksum. It returns nil if there is none.
+// findDebugFile opens the file with the debug info of the binary: the file named, else the binary
+// itself, else a separate debug file, which it finds by build ID or by name and checksum. It
+// returns nil if there is none.
 func (f *File) findDebugFile(named string) (*object, error) {
 	id := f.binary.buildID()
 	if named != "" {

@@ -9,7 +9,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// debugData is the debug info of one object.
+// A debugData contains the sections of one ELF file with debug info, and the positions of the
+// compilation units in them.
 type debugData struct {
 	object *object
 
@@ -50,7 +51,8 @@ func openData(o *object, suffix string) (*debugData, error) {
 	return d, nil
 }
 
-// inSection returns a copy of d with the units of another section.
+// inSection returns a copy of d that reads the compilation units of the section info in place of
+// those of d.info.
 func (d *debugData) inSection(info *section) *debugData {
 	return &debugData{
 		object: d.object, info: info, abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, line: d.line,

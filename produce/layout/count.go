@@ -61,7 +61,8 @@ func (p *program) count(set *samples.Set) error {
 	return nil
 }
 
-// branches adds the branches of a recording to the counts and to the report.
+// branches adds the branches of a recording to the counts of the program's edges and calls, and to
+// the numbers in the report.
 func (p *program) branches(set *samples.Set) {
 	for b, n := range set.Branches.All() {
 		p.report.Branches = saturating.Add(p.report.Branches, n)
@@ -236,8 +237,8 @@ func (p *program) eachBlock(set *samples.Set, add func(f *function, b *block, ad
 // block.
 func compareEdges(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }
 
-// finish raises the count of each block to the sum of its incoming edges, and to the sum of its
-// outgoing edges. It reports whether the function ran.
+// finish raises the count of each block of the function to the sum of the counts of its incoming
+// edges, and to that of its outgoing edges. It reports whether the function ran.
 func (f *function) finish() bool {
 	in, out := make([]uint64, len(f.blocks)), make([]uint64, len(f.blocks))
 	for key, n := range f.edges {

@@ -61,7 +61,8 @@ func (r *Report) EdgeShare() float64 {
 	return float64(used) / max(float64(r.Branches), 1)
 }
 
-// check returns an error if too few branches fit the block address map.
+// check returns an error if so few of the recorded branches fit the program's block address map
+// that the recording must be of another build.
 func (r *Report) check() error {
 	branches := float64(r.Branches)
 	switch {

@@ -410,7 +410,8 @@ func rows(lines []outline.Line, low, high, enough int) []uint64 {
 	return keys
 }
 
-// mix adds the hash of a line to a key.
+// mix combines the key of a line with the hash of another line near it, and returns the new key.
+// Lines with equal keys are probably the same line.
 func mix(key, line uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15
 	hi, lo := bits.Mul64(key^odd, line+odd)

@@ -29,8 +29,8 @@ func (p *plan) moveEvidence(from, to *profile.Profile) {
 
 // moveCode moves the source positions in the machine code c of a function, with the functions
 // inlined in it, to the new sources. It also replaces the names of renamed functions. byName has
-// the changes of functions by their old names. moveCode drops a position whose line no longer
-// exists. A call whose line no longer exists gets line 0.
+// the profiled functions by their old names. moveCode drops a position whose line no longer exists.
+// A call whose line no longer exists gets line 0.
 func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	frames := c.Frames
 	changes := changesOf(c, byName)
@@ -76,10 +76,9 @@ func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 	}
 }
 
-// changesOf returns, for each inline frame of the machine code c, how the frame's function has
-// changed in the new sources, or nil for an unknown function. byName has the changes by the old
-// names of functions. Functions of one name are distinguished by the file of the frame's first
-// position.
+// changesOf returns the profiled function for each inline frame of the machine code c, with its new
+// lines, or nil for an unknown function. byName has the profiled functions by their old names.
+// Functions of one name are distinguished by the file of the frame's first position.
 func changesOf(c *profile.CodeCopy, byName map[string][]*change) []*change {
 	files := make([]string, len(c.Frames))
 	note := func(frame int32, file string) {

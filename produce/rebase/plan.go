@@ -27,8 +27,8 @@ type plan struct {
 	taken   map[functionKey]bool // functions of the new sources to which a symbol is mapped
 }
 
-// A change describes how the function of one symbol has changed: its text in the old and in the new
-// sources, and the new offset of each old line.
+// A change describes a profiled function, which is the function of one symbol of the profile: its
+// text in the old and in the new sources, and the new offset of each old line.
 type change struct {
 	use
 	index    int // index in plan.changes
@@ -89,8 +89,8 @@ func makePlan(uses []use, old oldSources, new *Sources) *plan {
 	return p
 }
 
-// take maps the symbol of a change to function f of the new sources, and aligns the lines of both
-// versions of the function.
+// take maps the profiled function c to the function f of the new sources, and aligns the lines of
+// both.
 func (p *plan) take(c *change, f *function) {
 	c.new = f
 	p.taken[f.key()] = true
@@ -98,9 +98,9 @@ func (p *plan) take(c *change, f *function) {
 	c.name = c.renamed()
 }
 
-// stay leaves the records of a change's symbol as they are, because the source file is unchanged.
-// It also marks the functions of the new sources with this symbol as taken, so that no other symbol
-// is mapped to them.
+// stay leaves the records of the profiled function c as they are, because its source file is
+// unchanged. It also marks the functions of the new sources with the same symbol as taken, so that
+// no other profiled function is mapped to them.
 func (p *plan) stay(c *change) {
 	c.same, c.share, c.outcome = true, 1, Unchanged
 	for _, f := range p.new.find(c.file, c.symbol, &c.spelled) {
@@ -110,13 +110,13 @@ func (p *plan) stay(c *change) {
 	}
 }
 
-// isTaken reports whether another symbol is already mapped to a function of the new sources. It is
-// always false for a function whose symbol is unknown.
+// isTaken reports whether a profiled function is already mapped to the function f of the new
+// sources. It is always false for a function whose symbol is unknown.
 func (p *plan) isTaken(f *function) bool { return f.symbol != "" && p.taken[f.key()] }
 
-// best returns the candidate in the new sources that is most probably the function of a change's
-// symbol, or nil. A candidate in another file than before must have enough lines in common with the
-// old function.
+// best returns the candidate in the new sources that is most probably the profiled function c, or
+// nil. A candidate in another file than before must have enough lines in common with the old
+// function.
 func (p *plan) best(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		old, lines := c.old.Lines(), f.linesLike(c.old)
@@ -142,10 +142,10 @@ type functionKey struct {
 
 func (f *function) key() functionKey { return functionKey{f.outline, f.symbol} }
 
-// bestOld returns the function in the old sources to which the counts of a change's symbol belong,
-// or nil. candidates are the functions of that name. A candidate that debug info declares with this
-// symbol is accepted. Any other candidate only has the same name. It must be in the file of the
-// symbol, if that is known, and must have code at enough of the lines with counts.
+// bestOld returns the function in the old sources to which the counts of the profiled function c
+// belong, or nil. candidates are the functions with the same name. A candidate that debug info
+// declares with the symbol of c is accepted. Any other candidate must be in the file of the symbol,
+// if that is known, and must have code at enough of the lines with counts.
 func bestOld(c *change, candidates []*function) *function {
 	return best(candidates, func(f *function) float64 {
 		if f.symbol != "" && f.marks == nil {
@@ -184,8 +184,8 @@ func best(candidates []*function, score func(*function) float64) *function {
 	return found
 }
 
-// kinship returns a score for how well the scope, file, parameters and symbol of function f fit the
-// symbol of a change. A higher score is better.
+// kinship returns a score for how well the scope, file, parameters and symbol of the function f of
+// the sources fit the symbol of the profiled function c. A higher score is better.
 func (c *change) kinship(f *function) float64 {
 	score := 2 * float64(commonEnd(path.Clean(c.file), f.file, "/"))
 	if c.spelled.known {
@@ -284,9 +284,9 @@ func inCommon(v, w []uint32) (n int) {
 	return n
 }
 
-// fits returns how well function f fits the counts of a change's symbol: the share of the lines
-// with counts at which f has code. A line with a call must also contain the name of the called
-// function.
+// fits returns how well the function f of the sources fits the counts of the profiled function c:
+// the share of the lines with counts at which f has code. A line with a call must also contain the
+// name of the called function.
 func (c *change) fits(f *function) float64 {
 	lines := f.Lines()
 	found, all := 0, 0
@@ -342,8 +342,9 @@ func common(old, new []outline.Line) float64 {
 // rows.
 const commonBits = 10
 
-// align pairs the lines of the old version of a function with those of the new version. It sets the
-// new offsets of the lines, the share of the lines that still exist, and the outcome.
+// align pairs the lines of the profiled function c in the old sources with those in the new
+// sources. It sets the new offsets of the lines, the share of the lines that still exist, and the
+// outcome.
 func (c *change) align() {
 	old, new := c.old.Lines(), c.new.linesLike(c.old)
 	if sameLines(old, new) {

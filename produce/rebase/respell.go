@@ -60,10 +60,10 @@ func (p *plan) respell(new *Sources) {
 	}
 }
 
-// become maps the function of a change to another symbol, and reports whether it did. If the text
-// of the function is known for the old and the new symbol, their lines are aligned. If it is known
-// for neither, the lines stay the same. If it is known for one of them only, become does nothing
-// and returns false.
+// become gives the profiled function c another symbol, and reports whether it did. If the text of
+// the function is known for the old and the new symbol, the lines are aligned. If it is known for
+// neither, the lines stay the same. If it is known for one of them only, become does nothing and
+// returns false.
 func (p *plan) become(c *change, symbol string, new *Sources) bool {
 	list := new.declared[symbol]
 	switch {

@@ -166,9 +166,10 @@ func inLocal(symbol string) string {
 	return "Z" + strings.TrimPrefix(symname.Canonical(symbol), "_Z") + "E"
 }
 
-// retyped returns the symbol of a change with the types of the new sources. templates has the new
-// template arguments and the old parameters of the function. all has the new template arguments and
-// the new parameters. heads has the parameters of templates in the new sources.
+// retyped returns the symbol of the profiled function c with the types of the new sources.
+// templates has the new template arguments and the old parameters of the function. all has the new
+// template arguments and the new parameters. heads has the parameters of templates in the new
+// sources.
 func (c *change) retyped(heads map[string]*templateHead, new *Sources) (templates, all string) {
 	cut := symname.Canonical(c.name)
 	tree := treeOf(cut)

@@ -24,9 +24,9 @@ const (
 	leastMargin = 0.15
 )
 
-// search finds, for the functions of the changes open, functions in the new sources that have
-// another name, by the lines that they have in common. Its time is proportional to the lines of all
-// new functions to which no symbol is mapped.
+// search finds functions in the new sources that have another name, for the profiled functions
+// open. It compares the lines that they have in common. Its time is proportional to the lines of
+// all new functions to which no profiled function is mapped.
 func (p *plan) search(open []*change) {
 	wanted := make(map[uint64][]*change) // by lines that few of them have
 	for _, c := range open {
@@ -61,9 +61,9 @@ func (p *plan) search(open []*change) {
 	}
 }
 
-// likeliest returns the changes whose old functions have the most lines in common with the given
-// lines of a new function, at most maxLikeliest. wanted has the changes by the keys of their old
-// lines, see signs.
+// likeliest returns the profiled functions that have the most lines in common with the given lines
+// of a new function, at most maxLikeliest. wanted has the profiled functions by the keys of their
+// old lines, see signs.
 func likeliest(wanted map[uint64][]*change, lines []outline.Line) []*change {
 	votes := make(map[*change]int)
 	for _, key := range signs(lines) {
@@ -111,14 +111,14 @@ func (f *finding) add(g *function, share float64) {
 	}
 }
 
-// unmistakable reports whether the new function that was found is certainly the old function of
-// change c: it has most of its lines, and far more than any other new function.
+// unmistakable reports whether the new function that was found is certainly the profiled function
+// c: it has most lines of c, and far more than any other new function.
 func (f *finding) unmistakable(c *change) bool {
 	return len(c.old.Lines()) >= leastLines && f.share >= unmistaken && f.share >= f.second+leastMargin && f.share > c.share
 }
 
-// renamed returns the symbol that the function of a change has in the new sources. Debug info has
-// no mangled symbol for functions that are local to a unit. For these, renamed replaces the
+// renamed returns the symbol that the profiled function c has in the new sources. Debug info has no
+// mangled symbol for functions that are local to a unit. For these, renamed replaces the
 // unqualified name in the old symbol.
 func (c *change) renamed() string {
 	if c.new.symbol != "" && strings.HasPrefix(c.new.symbol, "_Z") == c.spelled.known {

@@ -111,8 +111,8 @@ type callee struct {
 	word uint32
 }
 
-// A place is a record of a profile in any format, with the function that contains it: the innermost
-// inlined function.
+// A place is one record of a profile in any format: its line and count, and the innermost function
+// that contains it.
 type place struct {
 	symbol int
 	line   int32

@@ -240,7 +240,8 @@ func (m *Memory) Write(address uint64, from []byte) bool {
 	return true
 }
 
-// Load reads a number of up to 8 bytes. It returns false if the memory cannot be read.
+// Load reads a number of size bytes, at most 8, from the simulated memory at an address. It returns
+// false if the memory cannot be read.
 func (m *Memory) Load(address uint64, size int) (uint64, bool) {
 	if b := m.At(address); len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b) & (^uint64(0) >> (64 - 8*size)), true
@@ -250,7 +251,8 @@ func (m *Memory) Load(address uint64, size int) (uint64, bool) {
 	return binary.LittleEndian.Uint64(word[:]), n == size
 }
 
-// Store writes a number of up to 8 bytes into the copy of the memory. It returns false like Write.
+// Store writes the number v of size bytes, at most 8, to the simulated memory at an address. It
+// returns false if the memory cannot be read, or if its content never changes.
 func (m *Memory) Store(address uint64, size int, v uint64) bool {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], v)

@@ -6,7 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/cpp"
 )
 
-// A declaration is the state of the parser within a declaration outside of functions.
+// A declaration is the state of the parser while it reads a declaration outside of function bodies:
+// the possible names of a function or class, and what was read of it.
 type declaration struct {
 	names       []Name
 	old         []Name // names of the declaration before, if this one may declare one of its parameters, as in K&R C
@@ -194,7 +195,8 @@ func (d *declaration) add(p *parser, at cpp.Token, text string) {
 	}
 }
 
-// endParen handles the closing parenthesis that matches an opening one which paren has handled.
+// endParen handles a closing parenthesis that is not inside other parentheses: it ends the
+// parameters of a function, for example.
 func (d *declaration) endParen(p *parser) {
 	d.alone = cpp.Token{}
 	if p.prev.Kind == cpp.Word && (p.before.End <= d.opened || p.is(p.before, '*')) {

@@ -70,10 +70,11 @@ func (c *CPU) SetVectors(v *[32]Vector, mode uint32) {
 	c.V, c.Mode, c.unknown = *v, uint64(mode), 0
 }
 
-// Restart sets Work and the result of Elapsed to 0.
+// Restart begins a new measurement. It sets to 0 the number of instructions that Elapsed returns,
+// and Work, the amount of string data that simulated functions have handled.
 func (c *CPU) Restart() { c.Work, c.executed = 0, 0 }
 
-// Elapsed returns the number of instructions since Restart.
+// Elapsed returns the number of instructions that were simulated since Restart was called.
 func (c *CPU) Elapsed() int { return c.executed }
 
 // Addresses appends the values of the general registers and of the stack pointer to to. Most are
@@ -116,7 +117,7 @@ func (c *CPU) setBase(n, v uint64) {
 	}
 }
 
-// setFlags sets all four flags.
+// setFlags sets the four condition flags N, Z, C and V to the bits of flags.
 func (c *CPU) setFlags(flags uint64) {
 	if c.tainted {
 		c.fail()
@@ -149,7 +150,7 @@ func (c *CPU) forget(w word) {
 // untag returns an address without the highest byte, which the processor ignores.
 func untag(address uint64) uint64 { return uint64(int64(address<<8) >> 8) }
 
-// load reads a number of up to 8 bytes from memory.
+// load reads a number of size bytes, at most 8, from the simulated memory at an address.
 func (c *CPU) load(address uint64, size int) uint64 {
 	address = untag(address)
 	v, ok := c.Memory.Load(address, size)
@@ -160,7 +161,7 @@ func (c *CPU) load(address uint64, size int) uint64 {
 	return v
 }
 
-// store writes a number of up to 8 bytes into the copy of the memory.
+// store writes the number v of size bytes, at most 8, to the simulated memory at an address.
 func (c *CPU) store(address uint64, size int, v uint64) {
 	address = untag(address)
 	if c.failed || !c.Memory.Store(address, size, v) {

@@ -60,11 +60,12 @@ func (w word) cut(v uint64) uint64 { return v & mask(w.width()) }
 // ones, 1 to 64.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
-// extend extends a number of some bits with its sign to 64 bits.
+// extend extends a number to 64 bits with its sign. bits is the width of the number.
 func extend(v uint64, bits int) uint64 { return uint64(int64(v<<(64-bits)) >> (64 - bits)) }
 
-// A pattern matches words. Its text has a digit for each bit that the words have in common, from
-// the highest to the lowest, a point for any other, and spaces between fields.
+// A pattern matches encoded instructions, which have 32 bits. Its text has a 0 or 1 for each bit
+// that all matching instructions have in common, from the highest to the lowest, a point for any
+// other bit, and spaces between fields.
 type pattern struct {
 	text string
 	does func(*CPU, word)

@@ -249,8 +249,9 @@ func (c *CPU) eachLane(w word, size int, of lane, accumulates bool) {
 	c.lanesWith(w, c.vector(w.rm()), size, of, accumulates)
 }
 
-// lanesWith does the same as eachLane, but the second operand is the vector b instead of a
-// register.
+// lanesWith computes each element of the result register by the function of, from the elements at
+// the same place of a vector register and of the vector b. size is the size of an element in bytes.
+// With accumulates, the function also gets the old element of the result register.
 func (c *CPU) lanesWith(w word, b Vector, size int, of lane, accumulates bool) {
 	a, d, r := c.vector(w.rn()), c.V[w.rd()], Vector{}
 	if accumulates {

@@ -84,7 +84,8 @@ func (c *CPU) SetVectors(saved []byte, more int) {
 	}
 }
 
-// Restart sets Work and the time of Elapsed to 0.
+// Restart begins a new measurement. It sets to 0 the estimated time that Elapsed returns, and Work,
+// the amount of string data that simulated functions have handled.
 func (c *CPU) Restart() {
 	c.Work = 0
 	c.timer.restart()
@@ -244,7 +245,7 @@ func (c *CPU) set(i int, v uint64) {
 	}
 }
 
-// load reads a number of up to 8 bytes from memory.
+// load reads a number of size bytes, at most 8, from the simulated memory at an address.
 func (c *CPU) load(address uint64, size int) uint64 {
 	v, ok := c.Memory.Load(address, size)
 	if !ok {
@@ -254,7 +255,7 @@ func (c *CPU) load(address uint64, size int) uint64 {
 	return v
 }
 
-// store writes a number of up to 8 bytes into the copy of the memory.
+// store writes the number v of size bytes, at most 8, to the simulated memory at an address.
 func (c *CPU) store(address uint64, size int, v uint64) {
 	if c.failed || !c.Memory.Store(address, size, v) {
 		c.fail()
