@@ -117,7 +117,7 @@ func (b *Builder) Profile() *profile.Profile {
 // Write writes the profile built so far, see the function [Write].
 func (b *Builder) Write(w io.Writer, o Options) error { return Write(w, b.Profile(), o) }
 
-// finish adds the current function to the profile.
+// finish adds the function that was begun last, with its records, to the profile.
 func (b *Builder) finish() {
 	if !b.begun {
 		return

@@ -86,7 +86,8 @@ func (p *parser) section() parserState {
 	return sectionEnd
 }
 
-// list parses a section whose entries are parsed by entry.
+// list parses a section of a function body, such as the counts. It calls entry to parse each entry
+// of the section.
 func (p *parser) list(entry func()) {
 	p.expect('=')
 	p.expect('{')
@@ -136,8 +137,8 @@ func (p *parser) arrow() {
 	p.pos++
 }
 
-// target parses the symbol ID of a call target. It returns the index of the ID in p.labels, in the
-// type of callees.
+// target parses the symbol ID of a call target. It returns the index of the ID in p.labels, because
+// the symbol may not be defined yet.
 func (p *parser) target() profile.SymbolRef {
 	id, at := p.symbolID()
 	if p.err != nil {

@@ -262,7 +262,7 @@ func (e *emitter) enter(records []profile.Record, start, end int) {
 	}
 }
 
-// leave ends the innermost open body.
+// leave ends the innermost open function body: it writes the closing brace.
 func (e *emitter) leave() {
 	e.depth--
 	level := 2 * e.depth

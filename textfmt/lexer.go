@@ -99,7 +99,8 @@ func (l *lexer) peek() (int, position) {
 	return c, l.here()
 }
 
-// next is like peek, but does not return the position.
+// next skips white space and returns the first byte of the next token, like peek, but without its
+// position.
 func (l *lexer) next() int {
 	for {
 		for l.pos < l.end {
@@ -133,7 +134,7 @@ func (l *lexer) indentation() {
 	}
 }
 
-// accept consumes a one-byte token if it comes next.
+// accept consumes the next token if it is the byte c, and reports whether it is.
 func (l *lexer) accept(c byte) bool {
 	if l.next() != int(c) {
 		return false

@@ -158,9 +158,10 @@ func (p *printer) addFile(path string) error {
 	return checkName(path)
 }
 
-// addOthers adds the files needed for a part of unit u, and the names of its callees in other
-// units, so that each is looked up once. It returns the callees that would otherwise have no
-// header, in the order of the units.
+// addOthers prepares the text of some symbols of unit u. It adds the source files that the text
+// names, and the names of called symbols in other units, so that each is looked up once. It returns
+// those called symbols for which the text would otherwise have no header, in the order of the
+// units.
 func (p *printer) addOthers(u *afdo.Unit) ([]afdo.Symbol, error) {
 	units := []*afdo.Unit{u}
 	var others []afdo.Symbol

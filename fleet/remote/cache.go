@@ -66,7 +66,8 @@ func (c *cache) forget(blocks []*block) {
 	}
 }
 
-// readBlocks reads a range within the file through the cache.
+// readBlocks reads the range r of the file into p through the cache. It fetches the blocks of the
+// range that are not in the cache.
 func (f *File) readBlocks(p []byte, r source.Range) (int, error) {
 	from, to := r.Low/f.opts.Block, (r.High-1)/f.opts.Block+1
 	all, missing := f.cache.get(from, to)

@@ -80,7 +80,8 @@ func (f *File) Tag() string { return cmp.Or(f.version.ETag, f.version.Modified) 
 // Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Stats counts the requests of a file and the bytes of their answers.
+// Stats contains the number of requests that were made for a file, and the number of bytes that the
+// server has sent.
 type Stats struct {
 	Requests int64 // repeated ones included
 	Bytes    int64 // of bodies

@@ -120,7 +120,8 @@ type Options struct {
 	Stdout, Stderr io.Writer
 }
 
-// A Report describes a finished recording.
+// A Report describes a finished recording, such as the number of samples and the exit status of the
+// command.
 type Report struct {
 	Samples    uint64
 	Stacks     uint64 // samples with a branch stack

@@ -112,7 +112,7 @@ func (r *Recorder) start() (*command, error) {
 	return waiting(cmd), nil
 }
 
-// command returns the target's command, ready to be started.
+// command returns the target's command as an exec.Cmd that can be started.
 func (r *Recorder) command() *exec.Cmd {
 	cmd := exec.Command(r.target.Command[0], r.target.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.options.Stdin, r.options.Stdout, r.options.Stderr

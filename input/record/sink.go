@@ -48,7 +48,7 @@ func (s *sink) note(m *perfdata.Mmap) {
 	}
 }
 
-// drain writes the records in the given ring buffers.
+// drain writes all records that are in the given ring buffers to the recording.
 func (s *sink) drain(rings []*ring) error {
 	for _, r := range rings {
 		if err := r.drain(s.take); err != nil {

@@ -96,7 +96,8 @@ func (s *stepRecorder) close() {
 	}
 }
 
-// runSteps is [Recorder.Run] for Steps.
+// runSteps does what [Recorder.Run] documents, for a recording by [Steps]: it records the target
+// until it ends or ctx is done. began is the time at which Run was called.
 func (r *Recorder) runSteps(ctx context.Context, s *sink, began time.Time) (*Report, error) {
 	if err := r.steps.session.Begin(); err != nil {
 		return nil, r.explainSteps(err)

@@ -267,7 +267,8 @@ func (r *callgrindReader) position(c *lines.Columns) uint64 {
 	return numberOrHex(c)
 }
 
-// numberOrHex reads a number that is hexadecimal if it begins with 0x.
+// numberOrHex parses a number at the current column of a line. The number is hexadecimal if it
+// begins with 0x, and otherwise decimal.
 func numberOrHex(c *lines.Columns) uint64 {
 	if c.Accept("0x") {
 		return c.Uint(16)

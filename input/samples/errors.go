@@ -24,8 +24,8 @@ func faultAt(format string, offset int64, class error, detail string, args ...an
 	}
 }
 
-// ended converts io.EOF to an error that says what is missing in a text, and returns any other
-// error unchanged.
+// ended converts io.EOF, for a text that ends too early, to an error that says what is missing. It
+// returns any other error unchanged.
 func ended(text *lines.Reader, err error, missing string) error {
 	if err != io.EOF {
 		return err

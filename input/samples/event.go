@@ -245,7 +245,8 @@ func (p *perfCollector) samplesOf(s *perfdata.Sample) *eventSamples {
 	return p.byEvent[s.Event]
 }
 
-// named returns the eventSamples of an event that perf script names.
+// named returns the eventSamples that collects the samples of an event, for the name of the event
+// in the text of perf script.
 func (p *perfCollector) named(name string) *eventSamples {
 	c := p.byName[name]
 	if c == nil {
@@ -255,7 +256,8 @@ func (p *perfCollector) named(name string) *eventSamples {
 	return c
 }
 
-// described returns the eventSamples of an event that perf.data describes.
+// described returns the eventSamples that collects the samples of an event, for the description of
+// the event in perf.data.
 func (p *perfCollector) described(e *perfdata.Event) *eventSamples {
 	o := &p.maps.choice.options
 	c := newEventSamples(e.Name(), PerfData, o)

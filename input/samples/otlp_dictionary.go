@@ -32,7 +32,7 @@ type otlpMessage struct {
 	stacks    []uint64 // number of samples, by index of the stack
 }
 
-// A span is the position of a table entry in its message.
+// A span is the position of a table entry of the dictionary in its message.
 type span struct{ offset, length uint32 }
 
 type otlpLocation struct {

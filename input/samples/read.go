@@ -121,8 +121,9 @@ func recognise(head []byte) Format {
 	return PerfScript
 }
 
-// isProcessor reports whether a line begins with the number of a processor, "[000] ", as perf
-// script prints it with -F cpu. The brackets of a calling context fill a line of their own.
+// isProcessor reports whether a line begins with the number of a processor, such as "[000] ", as
+// perf script prints it with -F cpu. Lines that name a calling context also begin with a bracket,
+// but nothing follows the closing bracket.
 func isProcessor(line []byte) bool {
 	inside, more, ok := bytes.Cut(line, []byte("] "))
 	inside, open := bytes.CutPrefix(inside, []byte("["))

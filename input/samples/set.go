@@ -85,7 +85,7 @@ func (s *Sums[K]) Add(key K, n uint64) {
 	s.m[key] = saturating.Add(s.m[key], n)
 }
 
-// Len returns the number of different keys.
+// Len returns the number of different keys, such as ranges or file offsets, that were added.
 func (s *Sums[K]) Len() int { return len(s.m) }
 
 // All yields the keys in ascending order, each with its sum. Ranges, branches and calls are ordered
@@ -100,7 +100,8 @@ func (s *Sums[K]) All() iter.Seq2[K, uint64] {
 	}
 }
 
-// order returns a function that compares two keys of a type for sorting.
+// order returns a function that compares two keys of type K, such as ranges or branches, for
+// sorting.
 func order[K key]() func(a, b K) int {
 	var compare any
 	switch any(*new(K)).(type) {

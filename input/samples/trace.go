@@ -16,7 +16,7 @@ type Trace struct {
 	Branches []Branch // the newest first
 }
 
-// AddTrace adds n samples of a trace, which is copied.
+// AddTrace adds n samples that all have the trace t. It copies t.
 func (s *Set) AddTrace(t Trace, n uint64) { s.traces.Add(t.key(), n) }
 
 // NumTraces returns the number of different traces.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Function is a function as described in debug info.
+// A Function is a function as debug info describes it: its names and the place of its declaration.
 type Function struct {
 	Name        string // unqualified name in the source
 	LinkageName string // name of the assembler; empty in C, see [Function.Linkage]

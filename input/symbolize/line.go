@@ -174,7 +174,8 @@ func (w *worker) eachName(c *cursor, add func(name []byte)) {
 // count charges n to the query's budget, and stops c if the budget is exceeded.
 func (r *reading) count(c *cursor, n int) { c.Stop(r.spend(n)) }
 
-// lineFile reads the fields that follow a file's name before DWARF 5.
+// lineFile reads the entry of a file in a line table before DWARF 5. The file's name was read
+// already; the numbers of its directory and others follow.
 func (c *cursor) lineFile(name []byte) lineFile {
 	f := lineFile{name: string(name), dir: c.ULEB()}
 	c.SkipLEB() // modification time

@@ -150,7 +150,8 @@ func (s *probeStarts) next(guid uint64) (uint64, bool) {
 	return s.list[i+n].address, true
 }
 
-// A probeDecoder decodes the sections of pseudo probes.
+// A probeDecoder decodes the sections of a binary that contain pseudo probes, and keeps the probes
+// of the requested functions.
 type probeDecoder struct {
 	starts *probeStarts
 	wanted []Symbol        // by address
@@ -281,7 +282,8 @@ const (
 	probeRelative      = 0x80
 )
 
-// probe reads a probe of the body l. It stores the probe if its address was requested.
+// probe reads a pseudo probe of the function or inlined call whose state is l. It stores the probe
+// if its address is in a requested function.
 func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	index := d.number(c)
 	at := c.Pos
@@ -319,7 +321,7 @@ func (d *probeDecoder) probe(c *cursor, l *probeLevel) {
 	}
 }
 
-// wants reports whether an address is in one of the requested functions.
+// wants reports whether an address is in one of the functions whose pseudo probes were requested.
 func (d *probeDecoder) wants(address uint64) bool {
 	i, _ := slices.BinarySearchFunc(d.wanted, address, func(s Symbol, a uint64) int { return cmp.Compare(s.High, a+1) })
 	return i < len(d.wanted) && address >= d.wanted[i].Low

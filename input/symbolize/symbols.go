@@ -69,7 +69,8 @@ func newSymbolTable(strings *section, left int64) *symbolTable {
 	return t
 }
 
-// functionSymbols reads the functions in a symbol table.
+// functionSymbols reads the functions in the symbol table that is the section table. d converts
+// their values to addresses of code.
 func (o *object) functionSymbols(table *section, d descriptors) (*symbolTable, error) {
 	t := newSymbolTable(o.sections[table.header.Link], budgetPerByte*o.size+budgetAtLeast)
 	if err := t.strings.load(); err != nil {

@@ -52,7 +52,8 @@ func WriteFdata(out io.Writer, f *symbolize.File, set *samples.Set) error {
 	return cmp.Or(w.err, w.Flush())
 }
 
-// An fdataWriter writes samples for BOLT.
+// An fdataWriter writes samples in the text format that BOLT reads, with addresses as offsets in
+// symbols.
 type fdataWriter struct {
 	*bufio.Writer // keeps the first error
 	locator

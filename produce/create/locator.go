@@ -10,7 +10,8 @@ type locator struct {
 	err   error
 }
 
-// symbol returns the function that contains an address.
+// symbol returns the function that contains an address. It returns false if no function does, or
+// after an error.
 func (l *locator) symbol(addr uint64) (s symbolize.Symbol, ok bool) {
 	if addr >= l.found.Low && addr < l.found.High {
 		return l.found, true

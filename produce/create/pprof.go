@@ -65,7 +65,8 @@ type pprofCall struct {
 	call
 }
 
-// resolve finds the source lines of all counts and calls, and sorts them.
+// resolve finds the source lines of all sampled addresses and of all calls by debug info, and sorts
+// them.
 func (p *pprofWriter) resolve(ctx context.Context) error {
 	var symbols []symbolize.Symbol
 	byLow := make(map[uint64]*function)

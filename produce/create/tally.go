@@ -79,7 +79,7 @@ func (c *creation) tally(set *samples.Set) error {
 	return nil
 }
 
-// sortFunctions puts the functions in order, by address.
+// sortFunctions sorts c.functions by address.
 func (c *creation) sortFunctions() {
 	slices.SortFunc(c.functions, func(a, b *function) int { return cmp.Compare(a.symbol.Low, b.symbol.Low) })
 }

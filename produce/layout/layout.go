@@ -41,7 +41,8 @@ type Options struct {
 	Progress func(done, all int)
 }
 
-// A Layout is an order of a program's blocks and functions.
+// A Layout is the order in which the linker should place a program's functions, and clang the
+// blocks of each function.
 type Layout struct {
 	// list contains the functions that ran, in the order of their addresses. The clusters have the
 	// blocks that ran, in the order of the layout. Blocks that did not run are in no cluster.

@@ -82,7 +82,7 @@ func (a *alignment) taken() map[int32]bool {
 // nones returns a slice of n elements that all are none, the index for a missing line.
 func nones(n int) []int32 { return slices.Repeat([]int32{none}, n) }
 
-// pair pairs old line i with new line j.
+// pair records that old line i and new line j, which are indexes, are the same line.
 func (a *alignment) pair(i, j int) { a.to[i], a.from[j] = int32(j), int32(i) }
 
 // A region is a range of old lines and the range of new lines with which they are aligned.
@@ -293,7 +293,8 @@ func (a *alignment) confirmed(i, j int) float32 {
 	return share
 }
 
-// same reports whether old line i and new line j exist and are equal.
+// same reports whether old line i and new line j, which are indexes, exist and have the same
+// content.
 func (a *alignment) same(i, j int) bool {
 	return min(i, j) >= 0 && i < len(a.old) && j < len(a.new) && a.old[i].Hash == a.new[j].Hash
 }

@@ -250,7 +250,8 @@ func inOrder(types, text []uint32) float64 {
 	return float64(found) / float64(max(len(types), 1))
 }
 
-// parameters returns the hashes of the words in a function's parameters.
+// parameters returns the hashes of the words in the parameters that the function has in its source
+// text.
 func (f *function) parameters() (words []uint32) {
 	list, _ := f.outline.ParameterList(f.text, f.name)
 	for _, p := range list {
@@ -259,7 +260,7 @@ func (f *function) parameters() (words []uint32) {
 	return words
 }
 
-// shareOf returns the share of words that two sorted lists have in common.
+// shareOf returns how many words two sorted lists have in common, as a share of their words.
 func shareOf(words, others []uint32) float64 {
 	if len(words)+len(others) == 0 {
 		return 1

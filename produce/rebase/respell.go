@@ -139,7 +139,8 @@ func (r *respelling) learnTemplates(pairs [][2]demangle.AST) *respelling {
 	return r
 }
 
-// apply replaces the changed scopes and templates in a demangled symbol.
+// apply replaces the names of scopes and templates that have changed in a demangled symbol by their
+// new names.
 func (r *respelling) apply(text string) string { return r.templates.Replace(r.applyScopes(text)) }
 
 func (r *respelling) applyScopes(text string) string {

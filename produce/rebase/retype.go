@@ -347,7 +347,8 @@ func (s *Sources) hasOverload(f *function, parameters []demangle.AST) bool {
 	})
 }
 
-// parameterList returns the parameters of a function.
+// parameterList returns the parameters that the function has in its source text. It returns false
+// if it does not find them.
 func (f *function) parameterList() ([]outline.Parameter, bool) {
 	list, ok := f.outline.ParameterList(f.text, f.name)
 	if len(list) == 1 && list[0].Words == "void" {

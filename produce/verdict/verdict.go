@@ -56,9 +56,9 @@ const (
 	poorLeftOut   = 0.5
 	poorUncertain = 0.95
 
-	// GoodBursts is the number of moments that a good recording by steps has. In such a recording,
-	// afdo stops the program at some moments and records the next instructions one by one. With 216
-	// to 350 moments, profiles had a similarity of 0.87 to 0.97 with the exact profile.
+	// GoodBursts is the number of bursts that a good recording by steps has. A burst stops a thread
+	// of the program at a random time and simulates its next instructions one by one. With 216 to
+	// 350 bursts, profiles had a similarity of 0.87 to 0.97 with the exact profile.
 	GoodBursts = 300
 	poorBursts = 20
 

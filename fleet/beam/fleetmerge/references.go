@@ -28,7 +28,7 @@ type reference struct {
 	uses      []uint32 // references from records in from to each of the names
 }
 
-// encode returns the reference as a message.
+// encode encodes the reference as a message of the pipeline, which decodeReference decodes.
 func (r *reference) encode() []byte {
 	var m message
 	m.string(r.from)
@@ -145,7 +145,8 @@ func (*measureFn) ProcessElement(path []byte, references func(*[]byte) bool, siz
 	return nil
 }
 
-// encodeUnit returns the properties of a unit as a message.
+// encodeUnit encodes the properties of a unit, such as the number of its records, as a message of
+// the pipeline.
 func encodeUnit(u *encode.Unit) []byte {
 	var m message
 	m.string(u.Path)
@@ -156,7 +157,7 @@ func encodeUnit(u *encode.Unit) []byte {
 	return m
 }
 
-// decodeUnit decodes a message of encodeUnit.
+// decodeUnit decodes the properties of a unit from a message that encodeUnit has made.
 func decodeUnit(data []byte) (encode.Unit, error) {
 	f := fieldsOf(data)
 	u := encode.Unit{Path: f.string(), NameBytes: f.uint(), Functions: f.uint(), Records: f.uint()}
@@ -219,7 +220,7 @@ type place struct {
 	shard, index   uint64 // number of the shard, and number of the unit in the file
 }
 
-// encode returns the place as a message.
+// encode encodes the place of a unit as a message of the pipeline, which findPlace decodes.
 func (p *place) encode() []byte {
 	var m message
 	m.uint(uint64(p.start), uint64(p.section), p.shard, p.index)

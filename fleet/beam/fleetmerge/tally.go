@@ -35,7 +35,7 @@ func (t *tally) add(p *profile.Profile) {
 	}
 }
 
-// merge adds another tally to t. No function may be in both.
+// merge adds the statistics of the tally o to t. No function may be in both.
 func (t *tally) merge(o *tally) {
 	t.facts.NumFunctions += o.facts.NumFunctions
 	t.facts.MaxFunctionCount = max(t.facts.MaxFunctionCount, o.facts.MaxFunctionCount)

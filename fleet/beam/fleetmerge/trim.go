@@ -85,7 +85,8 @@ func Trim(s beam.Scope, units beam.PCollection, args []string) (beam.PCollection
 	return beam.ParDo(s, new(keepFn), units, beam.SideInput{Input: least}), nil
 }
 
-// A trimFn applies to a unit those flags that need no other units.
+// A trimFn applies to one unit those flags of afdo merge that can be applied without knowing other
+// units.
 type trimFn struct {
 	Args []string
 

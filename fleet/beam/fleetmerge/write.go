@@ -94,7 +94,8 @@ func makePlan(sizes func(*[]byte) bool) (*plan, error) {
 	return p, err
 }
 
-// A planFn emits the place of every unit in the output file.
+// A planFn computes the position of every unit in the output file from the sizes of all units, and
+// emits it.
 type planFn struct {
 	Output Output
 }
@@ -296,7 +297,8 @@ func gatherShards(shards func(*[]byte) bool) ([]shard, error) {
 	return all, nil
 }
 
-// summarize merges the tallies of all units and returns the summary.
+// summarize merges the tallies of all units, which contain their statistics, and returns the
+// summary of the whole profile.
 func summarize(tallies func(*[]byte) bool) (*afdo.Summary, error) {
 	var all tally
 	for data := []byte(nil); tallies(&data); {

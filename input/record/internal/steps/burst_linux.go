@@ -42,10 +42,10 @@ type burst struct {
 	at      []int // for each branch of stack, the length that was simulated up to it
 }
 
-// moment runs at each of the random times that the schedule has chosen. It picks a running thread,
-// if there is one, stops the thread and records a burst. Then the schedule chooses the next time.
-// now is the current time in nanoseconds.
-func (t *tracer) moment(now int64) {
+// tryBurst runs at each of the random times that the schedule has chosen. It picks a running
+// thread, if there is one, stops the thread and records a burst: it simulates the thread's next
+// instructions. Then the schedule chooses the next time. now is the current time in nanoseconds.
+func (t *tracer) tryBurst(now int64) {
 	th, picked, running := t.pick()
 	if th == nil {
 		t.schedule.plan(now)
@@ -167,7 +167,8 @@ func (b *burst) await() bool {
 	}
 }
 
-// isInterrupt reports whether a stop is due to PTRACE_INTERRUPT.
+// isInterrupt reports whether a thread has stopped, with wait status s, because the tracer has
+// called PTRACE_INTERRUPT.
 func isInterrupt(s unix.WaitStatus) bool {
 	return s.Stopped() && int(s)>>16 == unix.PTRACE_EVENT_STOP && s.StopSignal() == unix.SIGTRAP
 }

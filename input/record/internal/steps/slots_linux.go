@@ -15,7 +15,8 @@ type slotTable struct {
 	patched  bool              // the dynamic linker writes into the code
 }
 
-// A slotCache holds the slot tables of mapped files.
+// A slotCache holds the slot tables of mapped files, which name the C library functions that a file
+// calls.
 type slotCache map[fileID]*slotTable
 
 // maxSlotTables limits the number of tables in the cache. Each takes some kilobytes.
@@ -51,7 +52,8 @@ func (t *slotTable) name(m *mapping, slot uint64) string {
 	return ""
 }
 
-// readSlots reads the slot table of an ELF file.
+// readSlots reads the slot table of an ELF file: the names of C library functions whose addresses
+// the dynamic linker stores in the file's tables, by the address of the table entry.
 func readSlots(path string) *slotTable {
 	t := &slotTable{names: make(map[uint64]string)}
 	defer func() { _ = recover() }() // debug/elf is not made for damaged files

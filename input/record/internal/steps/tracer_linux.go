@@ -198,7 +198,7 @@ func (t *tracer) serve() error {
 			return err
 		}
 		if now := clock(); now >= t.schedule.next {
-			t.moment(now)
+			t.tryBurst(now)
 			t.collect()
 		}
 	}

@@ -41,7 +41,8 @@ func (c *Chain[E]) Append(item int, size, count uint64) {
 	c.Count += count
 }
 
-// Density returns the executions per byte of the chain.
+// Density returns the number of executions of the chain's blocks or functions, divided by the size
+// of the chain in bytes.
 func (c *Chain[E]) Density() float64 { return float64(c.Count) / float64(c.Size) }
 
 // A Link contains all edges between two chains, in both directions.

@@ -19,7 +19,7 @@ const (
 	maxDensityRatio       = 100 // chains are not merged if their densities differ by a larger factor
 )
 
-// A Block is a basic block.
+// A Block is a basic block to be ordered: its size in bytes, and how often it was executed.
 type Block struct {
 	Size  uint64 // in bytes
 	Count uint64 // how often it ran

@@ -77,7 +77,8 @@ func (i *Instruction) setTiming(number int) {
 	}
 }
 
-// registerBit returns the bit of a register in a timing, 0 for any other operand.
+// registerBit returns the bit that represents the register a in the sets of registers of a timing,
+// 0 if a is no register.
 func registerBit(a x86asm.Arg) uint64 {
 	if n := xmm(a); n >= 0 {
 		return 1 << (firstVector + n)
