@@ -134,8 +134,8 @@ func (f *function) equals(other *function) bool {
 	return true
 }
 
-// distance returns by how many lines a line is after the declaration of the function. It returns 0
-// for lines outside of the function, which are of inlined code.
+// distance returns by how many lines a line is after the line in which the function is declared. It
+// returns 0 for lines outside of the function, which are lines of inlined code.
 func (f *function) distance(line uint32) uint32 {
 	if line < f.Start.Line || line > f.End.Line {
 		return 0

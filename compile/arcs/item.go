@@ -138,7 +138,8 @@ func (f *function) whereOnce(k key) []uint32 {
 	return once
 }
 
-// endsWithTest reports whether there is only one block in blocks, and it ends with a condition.
+// endsWithTest reports whether blocks has a single block of the graph, and this block ends with a
+// condition.
 func (f *function) endsWithTest(blocks []uint32) bool {
 	return len(blocks) == 1 && f.conditional(blocks[0])
 }

@@ -82,7 +82,8 @@ type copyOf struct {
 	call   profile.Position // of the call in caller
 }
 
-// add adds the counts in the machine code of a symbol to the functions of the unit.
+// add adds the counts in c, the evidence of one symbol, to the functions of the unit from which the
+// symbol's machine code comes.
 func (u *unit) add(c *profile.CodeCopy) {
 	if len(c.Blocks) > math.MaxInt32-int(u.blocks) {
 		return

@@ -124,7 +124,8 @@ func (p *profileFile) load() (*profile.Profile, error) {
 	return whole, p.wrap(err)
 }
 
-// openAny opens a profile of any format. mode is the mode of the file; a pipe is read to its end.
+// openAny opens a profile of any format at a path. mode is the mode of the file: if that is a pipe,
+// openAny reads it to its end.
 func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 	ctx := context.Background()
 	if mode.IsRegular() {

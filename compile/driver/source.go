@@ -177,8 +177,8 @@ func makeOnce(path string, write func(io.Writer) error) (n int64, err error) {
 	return int64(data.Len()), nil
 }
 
-// whole returns the path of the whole profile in the version that the compiler reads. n is how many
-// bytes were written to make that file.
+// whole returns the path of a file with the whole profile, in the version of the format that the
+// compiler reads. It makes the file if necessary. n is how many bytes it has written for that.
 func (s source) whole() (path string, n int64, err error) {
 	file, version := s.file, s.compiler.Reads()
 	if s.compiler.Clang {

@@ -245,8 +245,9 @@ func (c *Code) add(path string, at place) {
 	b.first, b.last = min(b.first, at.line), max(b.last, at.line)
 }
 
-// written returns the unqualified name that a function has in dumps, given its symbol. It decodes
-// C++ symbols, because they describe lambdas and similar functions better than debug info.
+// written returns the unqualified name under which GCC's dumps have a function, given the
+// function's symbol. It decodes the symbol if that is mangled, because symbols describe lambdas and
+// similar functions better than the names in debug info.
 func (c *Code) written(symbol string) string {
 	if d := c.declared[symbol]; d.Name != "" && !strings.HasPrefix(symbol, "_Z") {
 		return undotted(d.Name)

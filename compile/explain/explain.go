@@ -282,9 +282,10 @@ type counting struct {
 	stranger  bool // the profile is of another program
 }
 
-// tally adds up the counts of the profile by reason. If several compiles of codes have the function
-// of a count, the best reason counts. profiled are the shapes of the profile's functions. If part
-// is true, functions of units that were not compiled are left out.
+// tally adds up the counts of the profile by the reason why they were used or not. If several
+// compiles contain the function of a count, the count gets the best of their reasons. profiled has
+// the shapes of the profile's functions. If part is true, tally leaves out functions of units that
+// were not compiled.
 func (e *Explainer) tally(codes []*Code, profiled map[string]*shape, part bool) *counting {
 	t := &counting{
 		codes: codes, part: part, functions: make(map[string]*Tally), profiled: e.functions, namesakes: e.namesakes, stranger: e.stranger != nil,

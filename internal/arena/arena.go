@@ -34,8 +34,9 @@ func (n *Names) CloneBytes(name []byte) string {
 	return n.chunk.String()[start:]
 }
 
-// room begins a new chunk if the current one has no room for size bytes. It returns the length of
-// the chunk, which is where the bytes will be.
+// room makes sure that the current chunk has room for size bytes: if it has not, room begins a new
+// chunk. It returns the length of the used part of the chunk, which is where the bytes are to be
+// copied.
 func (n *Names) room(size int) int {
 	if before := n.chunk.Cap(); n.chunk.Len()+size > before {
 		n.chunk.Reset()

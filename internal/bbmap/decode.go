@@ -44,8 +44,8 @@ type decoder struct {
 	hashAt  func(at int) // if not nil, called with the offset in the section of each hash
 }
 
-// function decodes the map of the function at an offset in the section. It also returns the offset
-// after it.
+// function decodes what the block address map has about one function. at is the offset of that in
+// the section. function also returns the offset after it, where the next function begins.
 func (d *decoder) function(s *section, at uint64) (*Function, uint64, error) {
 	d.section = s
 	d.Buffer = decode.Buffer{Data: s.data, Pos: int(at), Big: s.file.Data == elf.ELFDATA2MSB}

@@ -8,7 +8,8 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// An address is the value that a relocation gives to a field of the map.
+// An address is the value that a relocation stores in a field of the map: a section with code, and
+// an offset in it.
 type address struct {
 	section int    // index of the section that contains the address
 	value   uint64 // in bytes from the start of the section

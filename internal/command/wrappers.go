@@ -156,7 +156,8 @@ func (c *Line) MayBeGCC() bool {
 	return c.SeemsToCompile() && !hasCompilerName(c.Args[0]) && !hasClangName(c.Args[0])
 }
 
-// TakeForGCC parses the arguments of a program of an unknown name as if it were GCC.
+// TakeForGCC parses the command again as if its program, which has an unknown name such as mpicc,
+// were GCC.
 func (c *Line) TakeForGCC() { c.readArgs() }
 
 // CompilerPath returns the path of the command's compiler. It skips symbolic links to launchers

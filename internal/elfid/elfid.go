@@ -81,8 +81,8 @@ func buildIDAmong(data []byte, align uint64, order binary.ByteOrder) []byte {
 	return nil
 }
 
-// A Range is a range of bytes of a file, and the address that the linker assigned to the first
-// byte.
+// A Range is a range of bytes of an ELF file that contain code, with the address that the linker
+// assigned to the first byte.
 type Range struct{ Offset, Address, Size uint64 }
 
 // Code lists the code of a file: its executable loaded segments, in the order of the program

@@ -145,8 +145,8 @@ func samePlace(a, b *profile.Record) bool {
 	return a.Kind == b.Kind && a.Line == b.Line && a.Discriminator == b.Discriminator
 }
 
-// callsAt returns the number of call records with the same line offset and discriminator at the
-// beginning of records. The first record is a call.
+// callsAt returns how many records at the beginning of records are calls with the same line offset
+// and discriminator as the first record, which must be a call.
 func callsAt(records []profile.Record) int {
 	n := 1
 	for n < len(records) && samePlace(&records[0], &records[n]) {

@@ -119,7 +119,8 @@ func readText(r io.Reader) (string, error) {
 	return string(text[:max(n, 0)]), err
 }
 
-// ended replaces an error for the end of input by one that says that the helper has ended.
+// ended returns an error that says that the helper program has ended, if err means the end of the
+// input from the helper. Otherwise it returns err.
 func ended(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the helper has ended")

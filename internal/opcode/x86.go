@@ -293,8 +293,8 @@ func (x *x86) number(shape byte) int {
 	return 0
 }
 
-// controlFlow returns where execution continues after the instruction, for example at the next
-// instruction for most and at the target for a jump. It does not set the size and the target.
+// controlFlow returns where execution continues after the instruction: for most instructions at the
+// next one, for a jump at its target. It does not set the size and the target.
 func (x *x86) controlFlow() Instruction {
 	if x.coded || x.space > 1 {
 		return Instruction{}

@@ -144,7 +144,8 @@ func (f *inflater) next(big bool) (rawRecord, bool, error) {
 	}
 }
 
-// buffered returns the next record in the data that has already been decompressed.
+// buffered returns the next record in f.out, the data that were already decompressed. It returns
+// false if they do not contain a whole record.
 func (f *inflater) buffered(big bool) (rawRecord, bool, error) {
 	left := f.out[f.start:]
 	if len(left) < recordHeader {

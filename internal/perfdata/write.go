@@ -68,7 +68,9 @@ func (h *Head) event() (*Event, error) {
 	return event, nil
 }
 
-// header writes everything before the records in file mode: the header and the event, without IDs.
+// header writes what a recording in file mode has before its records: the header and the
+// description of the event. size is the size of the records, and features are the optional sections
+// that follow the records.
 func (h *Head) header(e *encoder, size uint64, features []feature) {
 	attrSize := uint64(len(h.Attr)) + 16
 	attrs := part{headerSize, attrSize}

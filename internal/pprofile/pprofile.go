@@ -180,7 +180,8 @@ func (e *encoder) mapping() {
 	e.out.Bytes(profileMapping, mapping)
 }
 
-// string returns the index of a string in the string table, and adds it if it is missing.
+// string returns the index of a string in the string table of the pprof file. It adds the string if
+// the table does not have it yet.
 func (e *encoder) string(s string) uint64 {
 	s = strings.ToValidUTF8(s, "\uFFFD") // as Protocol Buffers want it
 	n, ok := e.strings[s]

@@ -17,8 +17,9 @@ var Cutoffs = [...]uint32{
 	900000, 950000, 990000, 999000, 999900, 999990, 999999,
 }
 
-// Entries returns the entries of a summary with a total count. next returns the counts above 0 in
-// descending order, each with the number of its occurrences. Zeros do not contribute to any share.
+// Entries returns the entries of a summary for a profile whose counts have the given total. It
+// calls next to get the counts above 0 in descending order, each with the number of its
+// occurrences. Counts of 0 do not contribute to any entry.
 func Entries(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	entries := make([]afdo.SummaryEntry, len(Cutoffs))
 	e := afdo.SummaryEntry{}
@@ -36,8 +37,8 @@ func Entries(total uint64, next func() (count, n uint64)) []afdo.SummaryEntry {
 	return entries
 }
 
-// EntriesOf returns the entries of a summary with a total count. counts are all counts, or all that
-// are not 0, in ascending order.
+// EntriesOf returns the entries of a summary for a profile whose counts have the given total.
+// counts are all counts of the profile in ascending order. Counts of 0 may be left out.
 func EntriesOf(total uint64, counts []uint64) []afdo.SummaryEntry {
 	return Entries(total, func() (count, n uint64) {
 		for count = counts[len(counts)-1]; len(counts) > 0 && counts[len(counts)-1] == count; n++ {

@@ -130,8 +130,8 @@ func (c *Compiling) Compile(ctx context.Context, line *command.Line, source stri
 	return u, nil
 }
 
-// compile compiles the source of u, and stores in u how clang placed the functions of the layout
-// list.
+// compile compiles the source of u to an object, and stores in u how clang placed the functions of
+// the layout list in that object.
 func (c *Compiling) compile(ctx context.Context, line *command.Line, compiler *toolchain.Compiler, u *Compiled) error {
 	folder, err := os.MkdirTemp(c.folder, "unit-")
 	if err != nil {

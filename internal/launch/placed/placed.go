@@ -253,7 +253,8 @@ func (f *objectFunction) follows(entry *list.Function) bool {
 // distributed ThinLTO.
 const BackEndOption = "-fthinlto-index="
 
-// hasSections reports whether clang accepts [SectionsOption] when it compiles for a target triple.
+// hasSections reports whether clang accepts [SectionsOption] when it compiles for target, a target
+// triple such as x86_64-linux-gnu.
 func hasSections(target string) bool {
 	machine, system, _ := strings.Cut(target, "-")
 	known := machine == "x86_64" || machine == "aarch64" || len(machine) == 4 && machine[0] == 'i' && strings.HasSuffix(machine, "86")

@@ -505,7 +505,8 @@ func (h *declarationHead) dropsUnused() bool {
 	return h.inline && (h.static || h.extern && h.gnuInline) && !h.forced && !h.assigned
 }
 
-// specifier reads a word that may be a specifier of a declaration.
+// specifier reads a word of a declaration, and notes it if it is a specifier such as static or
+// inline.
 func (h *declarationHead) specifier(word []byte) {
 	switch string(bytes.Trim(word, "_")) {
 	case "inline":

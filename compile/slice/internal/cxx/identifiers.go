@@ -117,8 +117,8 @@ func (s *nameReader) atName() bool { return s.n == 1 && s.open[0] == 'N' }
 // maxQuickDepth limits the nesting of groups that a nameReader can decode.
 const maxQuickDepth = 32
 
-// next returns the next identifier, or "" at the end of the name. ok is false if it cannot decode
-// the name.
+// next returns the next identifier of the mangled name, or "" at the end of the name. ok is false
+// if the reader cannot decode what comes next.
 func (s *nameReader) next() (word string, ok bool) {
 	for s.rest != "" {
 		switch c := s.rest[0]; {
@@ -361,9 +361,9 @@ func (s *nameReader) substitution() bool {
 	return s.skip("_") && s.afterType()
 }
 
-// literal skips a number among template arguments, or the L of a static entity. If the type of the
-// number is not basic, it skips only the beginning of the literal, and the number comes after the
-// type.
+// literal skips a literal among template arguments, such as a number, or the L that marks a static
+// entity. If the type of a number is not basic, it skips only the beginning of the literal, and
+// reads the number later, after the type.
 func (s *nameReader) literal() bool {
 	rest := s.rest[1:]
 	if s.in('X') && strings.HasPrefix(rest, "_Z") {
@@ -432,11 +432,11 @@ func (s *nameReader) typeCode(codes string) bool {
 	return true
 }
 
-// Scopes calls yield for the classes and namespaces in a mangled name that contain another
-// component, until yield returns false. It returns false if yield did. If a name cannot be decoded
-// entirely, it yields the scopes up to there. It also yields scopes that begin with "__": unlike
-// other such words they do not come from the compiler. For example, std::__1 belongs to libc++, and
-// no text for libstdc++ opens it.
+// Scopes calls yield for the classes and namespaces that contain another component of a mangled
+// name, until yield returns false. It returns false if yield did. If a name cannot be decoded
+// entirely, it yields only the scopes before the part that cannot be decoded. It also yields scopes
+// that begin with "__", which come from the text and not from the compiler. For example, std::__1
+// belongs to libc++, and no text for libstdc++ opens it.
 func Scopes(name string, yield func(scope string) bool) bool {
 	var scopes scopeList
 	s := nameReader{rest: name[len("_Z"):], begin: true, scopes: &scopes}

@@ -235,8 +235,8 @@ func InitializedBy(name string) (after string, ok bool) {
 	return after, after != "" && !cpp.IsDigit(after[0])
 }
 
-// Cleaned converts the name of a file or symbol to the form in which the names of initializing
-// functions contain it: with '_' for all characters but letters, digits and '$'.
+// Cleaned converts the name of a file or symbol to the form that it has in the names of functions
+// that initialize variables: all characters but letters, digits and '$' become '_'.
 func Cleaned(name string) string {
 	clean := []byte(name)
 	for i, c := range clean {

@@ -17,7 +17,7 @@ type Memory struct {
 	summarize func() *afdo.Summary
 }
 
-// NewMemory returns a store of a profile, which must not change any more.
+// NewMemory returns a [Store] of a profile in memory. The profile must not change any more.
 func NewMemory(p *profile.Profile) *Memory {
 	s := &Memory{p: p}
 	s.byUnit = sync.OnceValue(s.sortByUnit)
