@@ -121,9 +121,9 @@ func (s source) inferArcs() (*part, error) {
 	return p, nil
 }
 
-// inferOne infers the counters of one of the command's sources, given by its index. moved is the
-// slice of the profile for the command, with its counts at the lines of the edited sources. The
-// result is nil if none of the source's functions has counts.
+// inferOne infers the counters of one of the command's source files, given by its index. moved is
+// the slice of the profile for the command, in which the counts have been moved to the lines of the
+// edited sources. The result is nil if none of the file's functions has counts.
 func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options) (*countersFile, error) {
 	notes, err := s.notes(index)
 	if err != nil {
@@ -165,8 +165,8 @@ func (s source) traceArcs(r *arcs.Report) {
 }
 
 // largest returns the largest count in the profile, from which GCC computes its threshold for hot
-// code. It is the count of a block of machine code if the profile has evidence, and otherwise of a
-// line. It is 0 if it is unknown. The cache stores it.
+// code. If the profile has evidence, that is the count of a block of machine code, and otherwise
+// the count of a line. If the largest count is unknown, the result is 0. The cache stores it.
 func (s source) largest() (uint64, error) {
 	key := fmt.Sprintf("largest\x00%s\x00%d", s.file.path, s.file.state)
 	if kept, ok := s.Cache.files().Get(store.Taken, key); ok {

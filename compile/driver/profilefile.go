@@ -160,8 +160,8 @@ func isV4(path string) bool { return formatOf(path) == anyprof.V4 }
 // isGCOV reports whether a file is a profile of GCC, of any version.
 func isGCOV(path string) bool { return formatOf(path).GCOV() }
 
-// formatOf detects the format of a file by its first bytes. It is 0 if unknown, or if the file
-// cannot be read.
+// formatOf detects the format of a profile by its first bytes. The result is 0 if the format is
+// unknown, or if the file cannot be read.
 func formatOf(path string) anyprof.Format {
 	f, _, err := files.Open(path)
 	if err != nil {

@@ -285,9 +285,9 @@ func addBodyAt(to *profile.Body, line uint32, records []profile.Record) {
 // overflow.
 const maxTotal = 1 << 40
 
-// shapeOf returns a key that is equal for inlined bodies whose counts can be added up. It contains
-// the inlined function, and the functions inlined in it with their locations. It is empty for a
-// body that must not be added to others.
+// shapeOf returns a key for the inlined body that records contain. Bodies with the same key can be
+// added up: the key contains the inlined function, and the functions inlined in it with their
+// locations. The key is empty for a body that must not be added to others.
 func (s *selection) shapeOf(records []profile.Record) string {
 	shape := binary.LittleEndian.AppendUint32(nil, uint32(records[0].Callee))
 	var outer []profile.Record

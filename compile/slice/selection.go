@@ -408,8 +408,9 @@ func (s *selection) profile(q Request) (*profile.Profile, error) {
 }
 
 // remember adds the marks of source lines to a slice, by which counts can be moved after an edit.
-// It does so for all functions with samples in units that wanted accepts, see [Request.Sources].
-// refs are the symbols of the slice.
+// It does so for all functions with samples whose unit wanted accepts, given the path and the
+// checksum of the unit, see [Request.Sources]. refs has the number that each symbol has in the
+// slice.
 func (s *selection) remember(p *profile.Profile, refs map[program.ID]profile.SymbolRef, wanted func(string, uint32) bool) error {
 	used := make([]bool, p.NumSymbols())
 	for ref, f := range p.Functions() {

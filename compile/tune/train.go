@@ -142,9 +142,9 @@ func (t *tuning) train(ctx context.Context, recorder Recorder, why string) error
 	return t.state.set(recorderEntry, string(recorder)+"\n"+why)
 }
 
-// trainOtherwise runs the training commands under callgrind, which is slow but counts exactly. It
-// is called if the training by [Steps] took only n samples or ended with the error short. It
-// returns the recorder of the final recordings, and the reason for it.
+// trainOtherwise runs the training commands under callgrind, which is slow but counts exactly. Tune
+// needs this if the training by [Steps] took only n samples or ended with the error short.
+// trainOtherwise returns the recorder of the final recordings, and the reason for it.
 //
 // If valgrind is not installed, the recordings by steps are used. If the training fails under
 // callgrind, which does not know all instructions, the commands run again by steps, as often as is

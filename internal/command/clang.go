@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// isNamed reports whether fits accepts the name of a program, or the name of the file to which the
-// program's symbolic link leads.
+// isNamed reports whether a program has a name for which fits returns true. It also looks at the
+// name of the file to which a symbolic link at the program's path leads. word is the program in the
+// command line, and dir is the folder in which the command runs.
 func isNamed(word, dir string, fits func(word string) bool) bool {
 	if fits(word) {
 		return true

@@ -364,8 +364,9 @@ func (c *Line) CheckArgs() []string {
 	return append(c.argsFor(func(*word) bool { return true }), "-w", "-fsyntax-only")
 }
 
-// argsFor returns the arguments that affect how sources are compiled, and the sources that wanted
-// accepts. It leaves out arguments that select the kind or the path of the output.
+// argsFor returns those arguments of the compiler that affect how sources are compiled, and those
+// sources for which wanted returns true. It leaves out arguments that select the kind or the path
+// of the output.
 func (c *Line) argsFor(wanted func(source *word) bool) []string {
 	var args []string
 	for _, w := range c.words {

@@ -85,8 +85,8 @@ func (e Estimate) Decides() int {
 // Margin.
 func (e Estimate) settled() bool { return e.Low > -Margin && e.High < Margin }
 
-// Run compares two programs. run runs program 0 or 1 and returns its times. It is called for one
-// program at a time.
+// Run compares two programs. It calls run with 0 or 1 to run the first or the second program, which
+// returns the times of that run. It never runs both at the same time.
 func (p *Plan) Run(run func(which int) (Usage, error)) (*Result, error) {
 	r := new(Result)
 	var warm [2]Usage

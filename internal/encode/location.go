@@ -86,9 +86,9 @@ func (e *encoder) records(records []profile.Record) error {
 	}
 }
 
-// numLocations returns the number of locations that the records directly in one body form, and
-// checks these records. It is called once for each body and skips nested bodies, so every record is
-// visited once in total.
+// numLocations counts the locations that the records of one body form, and checks these records. It
+// skips the bodies that are inlined in the body. The encoder calls numLocations once for each body,
+// so every record is visited once in total.
 func numLocations(records []profile.Record) (uint32, error) {
 	n := uint64(0)
 	for i := 0; i < len(records); n++ {

@@ -18,7 +18,8 @@ type symbols struct {
 	byID   []profile.SymbolRef // by ascending ID; IDs are contiguous
 }
 
-// collectUnits sets the symbols of all units, sorted by name. The units share two arrays.
+// collectUnits collects the symbols of each unit of the profile and sorts them by name. The lists
+// of all units are parts of two arrays, to save memory.
 func (f *fileLayout) collectUnits() {
 	p := f.profile
 	f.units = make([]symbols, p.NumUnits())

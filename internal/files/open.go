@@ -80,7 +80,7 @@ func Watching(src any) Watch {
 }
 
 // Changed reports whether the size or the modification time of the file has changed since
-// [Watching].
+// [Watching] returned w.
 func (w Watch) Changed() bool {
 	if w.file == nil {
 		return false

@@ -133,8 +133,8 @@ func (r *ScriptReader) tolerate(err error) error {
 	return nil
 }
 
-// finish yields the current sample, if there is one. It is called when a line shows that the sample
-// has no further lines.
+// finish yields the current sample, if there is one. The reader calls finish at a line that shows
+// that the sample has no further lines.
 func (r *ScriptReader) finish(yield func(Record, error) bool) bool {
 	if !r.open {
 		return true

@@ -144,7 +144,8 @@ func (p *Profile) WriteSlice(w io.Writer, text *slice.Text, sources []string) (f
 	return functions, err
 }
 
-// writeSamples writes the slice of a sample profile, with the functions whose names wanted accepts.
+// writeSamples writes a slice of a sample profile: the functions for whose names wanted returns
+// true. It returns their number.
 func (p *Profile) writeSamples(w io.Writer, wanted func(string) bool) (int, error) {
 	s, err := p.samples.Slice(wanted)
 	if err != nil {
@@ -156,8 +157,8 @@ func (p *Profile) writeSamples(w io.Writer, wanted func(string) bool) (int, erro
 	return s.NumFunctions(), s.Write(w)
 }
 
-// writeCounts writes the slice of an instrumentation profile, with the functions whose names wanted
-// accepts.
+// writeCounts writes a slice of an instrumentation profile: the functions for whose names wanted
+// returns true. It returns the number of its records.
 func (p *Profile) writeCounts(w io.Writer, wanted func(string) bool) (int, error) {
 	s, err := p.counts.Slice(func(name string) bool { return wanted(instrprof.Symbol(name)) })
 	if err != nil {

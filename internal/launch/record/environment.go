@@ -21,7 +21,8 @@ func WholeEnvironment() uint64 {
 	})
 }
 
-// hashOfEnvironment returns a hash of the environment variables that wanted accepts. It is never 0.
+// hashOfEnvironment returns a hash of those environment variables for whose names wanted returns
+// true. The hash is never 0.
 func hashOfEnvironment(wanted func(name string) bool) uint64 {
 	settings := os.Environ()
 	settings = slices.DeleteFunc(settings, func(setting string) bool {

@@ -143,9 +143,10 @@ func (l *listener) help() bool {
 	return true
 }
 
-// release ends this process's use of the listener. If the filter still applies to a process, a
-// helper process answers from now on. In a program that has not called [RunHelper], a goroutine
-// answers instead, for as long as the program runs.
+// release ends the use of the listener by this process. If the filter still applies to a process,
+// for example a server in the background, somebody has to answer the kernel's notifications: from
+// now on a helper process does. In a program that has not called [RunHelper], a goroutine does it
+// instead, for as long as the program runs.
 func (l *listener) release() {
 	const threadEnds = 20                            // milliseconds; it takes less than one
 	users := []unix.PollFd{{Fd: int32(l.file.Fd())}} // POLLHUP is always reported
@@ -167,8 +168,8 @@ const helperName = "afdo-observer"
 // a helper process.
 var canHelp bool
 
-// RunHelper makes this process answer lookups, and never returns, if [Run] started it as a helper
-// process. Otherwise it returns at once. Call it first in main.
+// RunHelper makes this process answer the kernel's notifications, and never returns, if [Run]
+// started it as a helper process. Otherwise it returns at once. Call it first in main.
 func RunHelper() {
 	canHelp = true
 	if len(os.Args) > 0 && os.Args[0] == helperName {

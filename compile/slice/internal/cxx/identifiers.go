@@ -386,8 +386,9 @@ func (s *nameReader) literal() bool {
 	return s.value()
 }
 
-// afterType is called at the end of a type. If the type is that of a literal, it skips the
-// literal's number. It does not do so if the type is a template, whose arguments follow.
+// afterType is called when the reader has read a type. If the type belongs to a literal, such as
+// the number of a template argument, afterType also skips the number. It does not do so if the type
+// is a template, because the arguments of the template come first.
 func (s *nameReader) afterType() bool {
 	if !s.in('L') || strings.HasPrefix(s.rest, "I") {
 		return true

@@ -31,7 +31,8 @@ func Find(paths []string, dir string, units iter.Seq[string]) [][]string {
 	return found
 }
 
-// A matcher finds the units that match one source file best.
+// A matcher goes through the units of a profile and collects those whose paths match one source
+// file best.
 type matcher struct {
 	given string // path of the source file as the caller gave it
 	full  string // absolute path
