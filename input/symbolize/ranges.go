@@ -109,7 +109,7 @@ type listReader struct {
 	out     []span
 }
 
-// pairs decodes a list in .debug_ranges.
+// pairs decodes a list of address ranges in .debug_ranges, which consists of pairs of addresses.
 func (l *listReader) pairs() {
 	top := ^uint64(0) >> (64 - 8*uint(l.unit.addrSize))
 	for l.Err == nil {
@@ -125,7 +125,7 @@ func (l *listReader) pairs() {
 	}
 }
 
-// entries decodes a list in .debug_rnglists.
+// entries decodes a list of address ranges in .debug_rnglists, the section of DWARF 5.
 func (l *listReader) entries() {
 	for l.Err == nil {
 		switch kind := l.Uint8(aField); kind {

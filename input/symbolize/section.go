@@ -162,7 +162,8 @@ func (s *section) read(p []byte, off uint64) error {
 	return fmt.Errorf("symbolize: %s: reading %d bytes of %s at offset %d: %w", s.file, len(p), s.name, off, err)
 }
 
-// A cursor decodes a part of a section.
+// A cursor decodes data of a section, such as numbers and strings, one after another. It keeps the
+// first error.
 type cursor struct {
 	decode.Buffer
 	base uint64 // offset of the first byte in the section
@@ -177,10 +178,10 @@ func newCursor(data []byte, base uint64, s *section) *cursor {
 	return &cursor{decode.Buffer{Data: data, Big: s.object.order == binary.BigEndian}, base, s}
 }
 
-// offset returns the current offset in the section.
+// offset returns the offset in the section of the next byte that the cursor will decode.
 func (c *cursor) offset() uint64 { return c.base + uint64(c.Pos) }
 
-// fail records an error at the current position.
+// fail records an error at the current offset of the cursor, and stops the decoding.
 func (c *cursor) fail(class error, format string, args ...any) { c.Fail(c.Pos, class, format, args...) }
 
 // short reports whether decoding failed because the data ended too early.
@@ -321,7 +322,7 @@ func (f *spilled) wait(until uint64) error {
 	return nil
 }
 
-// close stops the decompression and deletes the file.
+// close stops the decompression of a section into the temporary file, and deletes the file.
 func (f *spilled) close() {
 	f.mu.Lock()
 	f.dropped = true

@@ -54,8 +54,9 @@ func (f *Files) Same(unit string, sum uint32) bool {
 	return name != "" && !f.differs(name, sum)
 }
 
-// Gone notes a function that the files do not define under its name. The slice has the function
-// only because it may have been renamed. Package slice calls Gone through a Request.
+// Gone notes that the files of the compile do not define a function under the name that it has in
+// the profile. The slice contains the function only because it may have been renamed. Package slice
+// calls Gone through a Request.
 func (f *Files) Gone(unit, name string) { f.gone[symbol{unit, name}] = true }
 
 // Asked reports whether Differs was called for the unit of one of the files. If so, the slice

@@ -89,8 +89,8 @@ func broadcast(size int) func(*CPU) {
 	return func(c *CPU) { c.setVector(0, repeat(c.vector(1)[0], size)) }
 }
 
-// broadcastRegister returns the operation of VPBROADCASTB and its relatives with a general
-// register.
+// broadcastRegister returns a function that executes VPBROADCASTB or a relative of it: it copies a
+// general register to all elements, of size bytes, of a vector.
 func broadcastRegister(size int) ownOperation {
 	return ownOperation{when: func(w *wide) bool { return w.isEVEX }, does: func(c *CPU) {
 		n := size
@@ -99,13 +99,13 @@ func broadcastRegister(size int) ownOperation {
 	}}
 }
 
-// permuteQuads executes VPERMQ and VPERMPD.
+// permuteQuads executes VPERMQ and VPERMPD, which rearrange the elements of 8 bytes of a vector.
 func (c *CPU) permuteQuads() {
 	from, by := c.allLanes(1), c.get(2)>>(4*c.lane)
 	c.setVector(0, Vector{from[by>>1&1][by&1], from[by>>3&1][by>>2&1]})
 }
 
-// permuteWords executes VPERMD and VPERMPS.
+// permuteWords executes VPERMD and VPERMPS, which rearrange the elements of 4 bytes of a vector.
 func (c *CPU) permuteWords() {
 	from, by, r := c.allLanes(1), c.vector(0), Vector{}
 	for i := range 4 {
@@ -115,7 +115,7 @@ func (c *CPU) permuteWords() {
 	c.setVector(0, r)
 }
 
-// permuteHalves executes VPERM2F128 and VPERM2I128.
+// permuteHalves executes VPERM2F128 and VPERM2I128, which combine two halves of two vectors.
 func (c *CPU) permuteHalves() {
 	by := c.get(2) >> (4 * c.lane)
 	from := c.allLanes(int(by >> 1 & 1))
@@ -125,13 +125,13 @@ func (c *CPU) permuteHalves() {
 	c.setVector(0, from[by&1])
 }
 
-// permuteDoubles executes VPERMILPD with an immediate.
+// permuteDoubles executes VPERMILPD with an immediate, which rearranges elements of 8 bytes.
 func (c *CPU) permuteDoubles() {
 	from, by := c.vector(1), c.get(2)>>(2*c.lane)
 	c.setVector(0, Vector{from[by&1], from[by>>1&1]})
 }
 
-// insertHalf executes VINSERTF128 and its relatives.
+// insertHalf executes VINSERTF128 and its relatives, which replace one half of a vector.
 func (c *CPU) insertHalf() {
 	v := c.vector(0)
 	if int(c.get(2)&1) == c.lane {
@@ -140,7 +140,8 @@ func (c *CPU) insertHalf() {
 	c.setVector(0, v)
 }
 
-// extractHalf executes VEXTRACTF128 and its relatives.
+// extractHalf executes VEXTRACTF128 and its relatives, which copy one half of a vector to a
+// register or to memory.
 func (c *CPU) extractHalf() {
 	w := c.wide
 	c.uses(w.reg)
@@ -165,8 +166,9 @@ func blend(size int) func(*CPU) {
 	}
 }
 
-// blendBySigns returns the operation of VBLENDVPS and its relatives. The sign of an element in a
-// third register decides from which operand the element is taken.
+// blendBySigns returns a function that executes VBLENDVPS or a relative of it. The sign of each
+// element, of size bytes, of a third register decides from which of two operands the element of the
+// result is taken.
 func blendBySigns(size int) func(*CPU) {
 	return func(c *CPU) {
 		n := 0 // the older instructions use the first register
@@ -189,8 +191,8 @@ func chooseElements(c *CPU, size int, second func(i int) bool) {
 	c.setVector(0, a)
 }
 
-// shiftEach returns the operation of VPSLLVD and its relatives: each element of one operand is
-// shifted by the number in the same element of the other operand.
+// shiftEach returns a function that executes VPSLLVD or a relative of it: each element of one
+// operand is shifted by the number in the same element of the other operand. f computes one shift.
 func shiftEach(f func(v uint64, n, size int) uint64) func(*CPU) {
 	return func(c *CPU) {
 		size := c.wide.element()
@@ -221,8 +223,9 @@ func (c *CPU) ternary() {
 	c.setVector(0, r)
 }
 
-// toUnsigned returns the operation of VCVTTSD2USI and its relatives, which convert a floating-point
-// number to an unsigned integer. from reads the number from a vector, and round rounds it.
+// toUnsigned returns a function that executes VCVTTSD2USI or a relative of it, which converts a
+// floating-point number to an unsigned integer. from reads the number from a vector, and round
+// rounds it.
 func toUnsigned(from func(Vector) float64, round func(float64) float64) func(*CPU) {
 	return func(c *CPU) {
 		size, v := c.wide.element(), round(from(c.vector(1)))
@@ -257,8 +260,9 @@ func (c *CPU) zeroUpper() {
 	c.wide.writes = -1
 }
 
-// fused returns the operation of VFMADD132PD and its relatives. The high digit of the opcode
-// selects the order of the operands, the low one the signs.
+// fused returns a function that executes VFMADD132PD or a relative of it, which multiplies and adds
+// with one rounding. The high digit of the opcode selects the order of the operands, and the low
+// digit selects their signs.
 func fused(opcode byte) func(*CPU) {
 	scalar, kind := opcode&1 != 0 && opcode&15 > 7, opcode&15&^1
 	negative := func(i int) (product, sum bool) {
@@ -387,7 +391,7 @@ func (c *CPU) lowestBit() {
 	c.writeRegister(sized(x86asm.RAX, size)+x86asm.Reg(c.wide.first&15), r)
 }
 
-// extractBits computes the result of BEXTR.
+// extractBits returns the result of BEXTR: a range of bits of an operand, moved to the lowest bits.
 func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	start, length := b&0xff, b>>8&0xff
 	r := a >> min(start, 64)
@@ -397,7 +401,7 @@ func extractBits(c *CPU, a, b uint64, size int) uint64 {
 	return c.logic(r, size)
 }
 
-// zeroHighBits computes the result of BZHI.
+// zeroHighBits returns the result of BZHI: an operand with its high bits cleared.
 func zeroHighBits(c *CPU, a, b uint64, size int) uint64 {
 	n := b & 0xff
 	if n < uint64(8*size) {
@@ -432,7 +436,7 @@ func gather(_ *CPU, which, from uint64, _ int) (r uint64) {
 	return r
 }
 
-// multiplyWide executes MULX.
+// multiplyWide executes MULX, which multiplies two numbers and stores both halves of the product.
 func (c *CPU) multiplyWide() {
 	size := c.size(0)
 	high, low := bits.Mul64(c.get(1), c.R[2]&mask(size))

@@ -8,7 +8,7 @@ import (
 	"github.com/go-afdo/afdo/internal/opcode"
 )
 
-// An Instruction is a decoded instruction.
+// An Instruction is a decoded instruction, with the function that executes it.
 type Instruction struct {
 	Flow opcode.Instruction
 

@@ -102,7 +102,7 @@ func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
 // fail records that the current instruction cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
 
-// has reports whether the instruction has a prefix.
+// has reports whether the current instruction has the given prefix byte, such as REP.
 func (c *CPU) has(prefix x86asm.Prefix) bool {
 	for _, p := range c.in.Prefix {
 		if p&^(x86asm.PrefixImplicit|x86asm.PrefixIgnored) == prefix {

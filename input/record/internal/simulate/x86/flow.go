@@ -70,7 +70,7 @@ func (c *CPU) ret() {
 	}
 }
 
-// pushed returns the size of the operand of a push or pop.
+// pushed returns the size in bytes of the number that the current push or pop instruction moves.
 func (c *CPU) pushed() int {
 	if c.in.DataSize == 16 {
 		return 2
@@ -95,7 +95,7 @@ func loop(holds func(f uint64) bool) func(*CPU) {
 	}
 }
 
-// jumpIfZero returns the operation of JRCXZ and JECXZ.
+// jumpIfZero returns a function that executes JRCXZ or JECXZ: it jumps if register r is 0.
 func jumpIfZero(r x86asm.Reg) func(*CPU) {
 	return func(c *CPU) {
 		if c.readRegister(r) == 0 {

@@ -345,7 +345,7 @@ func signExtend(from, to x86asm.Reg, signOnly bool) func(*CPU) {
 	}
 }
 
-// lea sets a register to the address of an operand.
+// lea executes LEA: it sets a register to the address of an operand in memory.
 func (c *CPU) lea() {
 	m, ok := c.in.Args[1].(x86asm.Mem)
 	if !ok {

@@ -36,8 +36,8 @@ func round(size int, all bool) func(*CPU) {
 	}
 }
 
-// neighbours returns the operation of PHADDW and its relatives. The elements of the result are f of
-// two adjacent elements of an operand.
+// neighbours returns a function that executes PHADDW or a relative of it. Each element of the
+// result, of size bytes, is f of two adjacent elements of an operand.
 func neighbours(size int, f func(a, b uint64) uint64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		n := 8 / size // elements of a result that come from each operand
@@ -71,7 +71,8 @@ func clamp(size int, f func(a, b int64) int64) func(*CPU) {
 	return signed(size, func(a, b int64) uint64 { return uint64(max(-limit, min(limit-1, f(a, b)))) })
 }
 
-// insertElement returns the operation of PINSRB and its relatives, for elements of size bytes.
+// insertElement returns a function that executes PINSRB or a relative of it: it replaces one
+// element, of size bytes, of a vector by a number.
 func insertElement(size int) func(*CPU) {
 	return func(c *CPU) {
 		v := c.vector(0)
@@ -87,7 +88,8 @@ func extractElement(size int) func(*CPU) {
 	}
 }
 
-// insertNumber executes INSERTPS.
+// insertNumber executes INSERTPS, which copies a number of single precision into a vector and can
+// clear other elements.
 func (c *CPU) insertNumber() {
 	v, from, by, element := c.vector(0), c.vector(1), int(c.get(2)), 0
 	if !c.isMemory(1) {
@@ -102,7 +104,8 @@ func (c *CPU) insertNumber() {
 	c.setVector(0, v)
 }
 
-// toInts returns the operation of CVTPD2DQ and CVTTPD2DQ.
+// toInts returns a function that executes CVTPD2DQ or CVTTPD2DQ: it converts the numbers of double
+// precision in a vector to integers of 32 bits. round rounds a number.
 func toInts(round func(float64) float64) func(*CPU) {
 	return pairwise(func(_, b Vector) (v Vector) {
 		for i, e := range b {
@@ -170,8 +173,8 @@ func comparePair(size int) func(*CPU) {
 	}
 }
 
-// pack returns the operation of PACKUSWB and its relatives, which halves the size of elements and
-// limits them to a range.
+// pack returns a function that executes PACKUSWB or a relative of it, which halves the size of the
+// elements of two vectors and limits them to the range from least to most.
 func pack(size int, least, most int64) func(*CPU) {
 	return pairwise(func(a, b Vector) (v Vector) {
 		for half, from := range []Vector{a, b} {

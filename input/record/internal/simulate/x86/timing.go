@@ -46,7 +46,8 @@ var (
 	reading     = []x86asm.Op{x86asm.CMP, x86asm.TEST, x86asm.PUSH, x86asm.COMISS, x86asm.COMISD, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.BT, x86asm.JMP, x86asm.CALL}
 )
 
-// setTiming sets the timing of a decoded instruction.
+// setTiming computes the properties of a decoded instruction from which a timer estimates how long
+// it takes. number identifies the instruction for branch prediction.
 func (i *Instruction) setTiming(number int) {
 	t, name := &i.timing, i.in.Op.String()
 	begins := func(beginning string) bool { return strings.HasPrefix(name, beginning) }

@@ -74,7 +74,7 @@ func (c *CPU) setVector(i int, v Vector) {
 	}
 }
 
-// moveVector executes MOVAPS and its relatives, which move a whole vector.
+// moveVector executes MOVAPS and its relatives, which copy a whole vector.
 func (c *CPU) moveVector() { c.setVector(0, c.vector(1)) }
 
 // isMemory reports whether operand i is in memory.
@@ -189,7 +189,8 @@ func floats(sd, ss, pd, ps x86asm.Op, f64 func(a, b float64) float64, f32 func(a
 	operations[pd], operations[ps] = lanes(8, double64(f64)), lanes(4, single(f32))
 }
 
-// compareNumbers sets the flags as UCOMISD does.
+// compareNumbers sets the flags to the result of comparing two floating-point numbers, as UCOMISD
+// does.
 func (c *CPU) compareNumbers(a, b float64) {
 	c.flag(arithmetic, false)
 	switch {
@@ -273,7 +274,8 @@ func setLowest[T int64 | uint64](c *CPU, size int, from T) {
 	c.setVector(0, v)
 }
 
-// fromInteger returns the operation of CVTSI2SD and CVTSI2SS.
+// fromInteger returns a function that executes CVTSI2SD or CVTSI2SS: it converts an integer to a
+// floating-point number of size bytes.
 func fromInteger(size int) func(*CPU) {
 	return func(c *CPU) {
 		setLowest(c, size, int64(extend(c.get(1), c.size(1))))
@@ -311,7 +313,8 @@ func shuffle(two bool) func(*CPU) {
 	}
 }
 
-// shuffleWords returns the operation of PSHUFLW and PSHUFHW.
+// shuffleWords returns a function that executes PSHUFLW or PSHUFHW: it rearranges the elements of 2
+// bytes in one half of a vector. half is the number of this half.
 func shuffleWords(half int) func(*CPU) {
 	return func(c *CPU) {
 		from, by := c.vector(1), int(c.get(2))
@@ -328,8 +331,8 @@ func (c *CPU) shuffleDoubles() {
 	c.setVector(0, Vector{a[by&1], b[by>>1&1]})
 }
 
-// signs returns the operation of PMOVMSKB and its relatives, which collects the signs of all
-// elements in a general register.
+// signs returns a function that executes PMOVMSKB or a relative of it: it collects the signs of all
+// elements, of size bytes, of a vector in a general register.
 func signs(size int) func(*CPU) {
 	return func(c *CPU) {
 		v, r := c.vector(1), uint64(0)
@@ -359,7 +362,8 @@ func shiftLanes(size int, f func(v uint64, n int) uint64) func(*CPU) {
 	}
 }
 
-// shiftBytes returns the operation of PSLLDQ and PSRLDQ.
+// shiftBytes returns a function that executes PSLLDQ or PSRLDQ: it shifts a whole vector by some
+// bytes, to the left or right.
 func shiftBytes(left bool) func(*CPU) {
 	return func(c *CPU) {
 		v, n := bytesOf(c.vector(0)), int(min(c.get(1)&0xff, 16))
@@ -373,7 +377,7 @@ func shiftBytes(left bool) func(*CPU) {
 	}
 }
 
-// align executes PALIGNR.
+// align executes PALIGNR, which takes 16 adjacent bytes out of two concatenated vectors.
 func (c *CPU) align() {
 	a, b, n := bytesOf(c.vector(0)), bytesOf(c.vector(1)), int(c.get(2)&0xff)
 	var both [48]byte
@@ -406,7 +410,9 @@ func signed(size int, f func(a, b int64) uint64) func(*CPU) {
 	return lanes(size, func(a, b uint64) uint64 { return f(int64(extend(a, size)), int64(extend(b, size))) })
 }
 
-// widen returns the operation of PMOVZX and PMOVSX.
+// widen returns a function that executes PMOVZX or PMOVSX: it extends the low elements of a vector
+// to a larger size, with their signs if signed is set. from and to are the old and the new size in
+// bytes.
 func widen(from, to int, signed bool) func(*CPU) {
 	return func(c *CPU) {
 		v, r := c.vector(1), Vector{}
