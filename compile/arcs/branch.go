@@ -56,9 +56,10 @@ const maxSeen = 50
 // [function.direction] for that block. seen has the source positions in each block of machine code.
 //
 // The jump ends a block of machine code. Of the conditions with a source position in that block,
-// tested chooses the one whose graph block has most of the positions for itself alone. Of equally
-// good ones, it chooses the one for which direction reports both. votes is 0 if there is no
-// condition, if two are equally good in this as well, or if the successors of the condition do not
+// tested chooses the one whose graph block has the most positions that no other graph block has. If
+// several conditions have equally many, it chooses the one whose two successors are the two targets
+// of the jump, see the result both of direction. votes is 0 if there is no condition, if two
+// conditions are equally good in this respect as well, or if the successors of the condition do not
 // lead to the targets of the jump.
 func (f *function) tested(jump branch, seen map[int32][]key) (block uint32, votes int) {
 	positions := seen[jump.from][:min(len(seen[jump.from]), maxSeen)]
@@ -173,9 +174,10 @@ func (f *function) returns(b, to uint32) bool {
 // of block b, which has two successors in the graph, and the jump has two targets in the machine
 // code. direction compares the source positions in each target with those in the blocks after each
 // successor. Each position is a vote. votes is positive if the first target is the first successor,
-// negative if it is the second successor, and 0 if the positions do not show it. If the blocks that
-// follow do not show it, the successors alone decide: see [function.nearest]. both reports whether
-// each target has code of one successor, and the two successors differ.
+// negative if it is the second successor, and 0 if the positions do not show it. If the blocks
+// after the successors do not show it, the positions in the two successors alone decide, see
+// [function.nearest]. both reports whether one target has code of one successor, and the other
+// target has code of the other successor.
 func (f *function) direction(b uint32, jump branch, seen map[int32][]key) (votes int, both bool) {
 	succ := f.body.blocks[b].successors
 	after := [2][]uint32{f.after(b, succ[0].block), f.after(b, succ[1].block)}

@@ -27,10 +27,10 @@ func (u *unit) switches(f *function, at key, n int32, jumps []profile.CodeJump) 
 	}
 }
 
-// switchItems returns evidence about the arcs after each switch, from the recorded jumps. seen has
-// the source positions in each block of machine code. If the positions in the target of a jump do
-// not belong to a single successor of the switch, the jump may have taken any arc, and raises the
-// upper bound of all of them.
+// switchItems converts the recorded jumps of switches to evidence about the arcs after each switch.
+// seen has the source positions in each block of machine code. If the positions in the target of a
+// jump do not belong to a single successor of the switch, the jump may have taken any of the arcs.
+// It then raises the upper bound of all arcs after the switch.
 func (f *function) switchItems(seen map[int32][]key) (items []item) {
 	sums, open := make(map[uint32]int64), make(map[uint32]int64) // jumps that took each arc, and jumps of each block that may have taken any
 	targets := make(map[uint32]map[key]int32)

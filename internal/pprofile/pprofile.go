@@ -193,7 +193,7 @@ func (e *encoder) string(s string) uint64 {
 	return n
 }
 
-// newFunction adds a function to its table and returns its ID.
+// newFunction adds a function to the pprof file's table of functions and returns its ID.
 func (e *encoder) newFunction(name, file string, start uint32) uint64 {
 	e.functions++
 	shown := name
@@ -244,7 +244,8 @@ func (e *encoder) add() {
 
 const flushSize = 64 << 10
 
-// flush writes the buffered messages to w if they have more than the given number of bytes.
+// flush writes the messages that were encoded so far to the compressed file, if they have more than
+// the given number of bytes.
 func (e *encoder) flush(above int) {
 	if len(e.out) <= above {
 		return

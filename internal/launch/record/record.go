@@ -162,8 +162,9 @@ const MaxSource = 256 << 20
 // hundreds of files, so they share one buffer to save memory.
 const bufferSize = 64 << 10
 
-// lookInto reads the file through the buffer buf and sets Content to the hash of its content. It
-// returns false if the file has changed since its state was taken.
+// lookInto reads the file through the buffer buf and sets Content to a hash of its content and its
+// mode. It returns false if the file cannot be read, is larger than MaxSource, or has changed since
+// its state was taken.
 func (in *File) lookInto(dir string, buf []byte) bool {
 	path := pathIn(dir, in.Path)
 	f, info, err := files.Open(path)

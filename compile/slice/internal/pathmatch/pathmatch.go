@@ -102,7 +102,8 @@ func endsIn(name, tail string) bool {
 	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasPrefix(tail, "/"))
 }
 
-// commonElements returns the number of elements at the end of two paths that are equal.
+// commonElements returns how many elements, such as folders and the file name, two paths have in
+// common at their ends: 2 for /a/src/x.c and /b/src/x.c.
 func commonElements(a, b string) int {
 	n := 0
 	for {

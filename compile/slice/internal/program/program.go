@@ -179,7 +179,8 @@ func (x *indexed) ByPlainKey(key string, yield func(Symbol)) error {
 	return x.ByKeys([]string{key}, cxx.IsPlain, yield)
 }
 
-// each calls yield for all symbols that the index of the file has found.
+// each converts symbols that the index of the file has found, and calls yield for each of them. It
+// returns the first error of reading the index.
 func (x *indexed) each(symbols func(func(afdo.Symbol, error) bool), yield func(Symbol)) error {
 	for sym, err := range symbols {
 		if err != nil {
