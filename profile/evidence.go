@@ -100,9 +100,10 @@ func (e *Evidence) Of(functions iter.Seq[string]) *Evidence {
 	return part
 }
 
-// SetEvidence stores the evidence of the recording in the profile, or removes it if e is nil. The
-// profile keeps a reference to e.
+// SetEvidence stores the counts of machine code from which the profile was made, or removes them if
+// e is nil. The profile keeps a reference to e.
 func (p *Profile) SetEvidence(e *Evidence) { p.evidence, p.sum = e, nil }
 
-// Evidence returns the evidence of the recording, nil if the profile has none.
+// Evidence returns the counts of machine code from which the profile was made. It returns nil if
+// the profile has none.
 func (p *Profile) Evidence() *Evidence { return p.evidence }

@@ -6,7 +6,8 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Removed describes what [Profile.KeepFunctions] or [Profile.KeepHottest] left out.
+// Removed says how many functions and samples [Profile.KeepFunctions] or [Profile.KeepHottest] left
+// out.
 type Removed struct {
 	Functions int
 	Samples   uint64  // sum of the counts of these functions, saturating

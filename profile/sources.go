@@ -172,7 +172,8 @@ func (p *Profile) SetUnitSum(f UnitRef, sum uint32) {
 	p.marks.sums[f] = sum
 }
 
-// UnitSum returns the value stored by [Profile.SetUnitSum], or 0 if there is none.
+// UnitSum returns the lower 32 bits of the hash of a unit's source file, as stored by
+// [Profile.SetUnitSum]. It returns 0 if there is none.
 func (p *Profile) UnitSum(f UnitRef) uint32 { return p.marks.sums[f] }
 
 // adoptMarks adds the marks and file hashes of q to p when q is merged into p. symbols and units

@@ -22,7 +22,7 @@ func (p *Profile) FindSymbol(f UnitRef, name string) (SymbolRef, bool) {
 	return p.symbols.find(f, name)
 }
 
-// NumSymbols returns the number of symbols, with and without functions.
+// NumSymbols returns the number of symbols in the profile, including those without a function.
 func (p *Profile) NumSymbols() int { return p.symbols.rows.len }
 
 // SymbolName returns the name of a symbol.

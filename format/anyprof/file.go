@@ -174,8 +174,9 @@ func (f *File) Format() Format { return f.format }
 // with comments.
 func (f *File) Head() []byte { return f.stream.Head }
 
-// InPieces reports whether parts of the file can be read without the others. Not every format makes
-// use of this.
+// InPieces reports whether parts of the file can be read without the others. It is false for a
+// stream and for a file whose compression does not allow that. The readers of some formats read the
+// whole file all the same.
 func (f *File) InPieces() bool { return f.at != nil }
 
 // Path returns the path at which the same bytes can be read again. It is empty if the file is

@@ -9,10 +9,11 @@ import (
 // errOtherCompile is matched by errors about files of different compiles.
 var errOtherCompile = errors.New("files of different compiles")
 
-// Add adds other counters of the same object, each times times, as the runtime library does for
-// runs of the program. Sums are limited to the largest counter. It returns the number of lists of
-// counters that were left out: before GCC 11, the most frequent values of two runs cannot be
-// merged. An error is about counters of another compile, and c is unchanged then.
+// Add adds the counters of another .gcda file of the same compile, multiplied by times, as the
+// runtime library adds up runs of a program. Sums are limited to the largest counter. dropped is
+// the number of lists of counters that were left out: before GCC 11, the most frequent values of
+// two runs cannot be merged. An error says that the counters are of another compile. Then c is
+// unchanged.
 func (c *Counters) Add(other *Counters, times uint64) (dropped int, err error) {
 	if c.Version != other.Version || c.Stamp != other.Stamp {
 		return 0, fmt.Errorf("gcda: %w: version %s and stamp %d, before it version %s and stamp %d",

@@ -55,7 +55,8 @@ type Program struct {
 	index  *indexed // nil if there is no index or the Reader does not trust it
 }
 
-// NewProgram returns a Program for a file. It reads nothing before the first question.
+// NewProgram returns a Program for the file of a Reader. It reads nothing of the file. The first
+// lookup does.
 func NewProgram(r *afdo.Reader) *Program { return &Program{r: r, file: scanned{r: r}} }
 
 // Named iterates over the symbols with the given name in all units, by ascending symbol ID. This

@@ -153,7 +153,7 @@ func (t *tableLayout) place(start uint64) error {
 
 func (t *tableLayout) name(i int32) string { return t.order[t.items[i].first].name }
 
-// functions returns the functions of entry i, which all have the same name.
+// functions returns the functions of entry i of the hash table, which all have the same name.
 func (t *tableLayout) functions(i int32) []*profileFunction {
 	return t.order[t.items[i].first:t.items[i].last]
 }

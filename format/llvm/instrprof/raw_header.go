@@ -148,7 +148,7 @@ func (h *RawHeader) stamped() bool {
 	return h.Flags&TemporalTraces != 0 && h.Flags&FunctionEntryOnly == 0
 }
 
-// String describes the format of the file.
+// String describes the format of the raw file, such as its version, in words.
 func (h RawHeader) String() string {
 	order := "little-endian"
 	if h.BigEndian {

@@ -117,7 +117,7 @@ func (s Site) All() iter.Seq[Value] {
 
 func roundUp(n int) int { return (n + 7) &^ 7 }
 
-// values reads the value data of one function.
+// values reads the profiled values of one function, such as the targets of its indirect calls.
 func (f *fields) values() Values {
 	start := f.Pos
 	size, kinds := f.Uint32("the size of the value data"), f.Uint32("the number of value kinds")

@@ -121,7 +121,7 @@ func (d *decoder) places(end int, offsets ...uint64) ([]int, error) {
 // Version returns the version of the section: 2, 3 or 4.
 func (r *Reader) Version() int { return int(r.header.version) }
 
-// Size returns the number of bytes given to [OpenBytes].
+// Size returns the size in bytes of the section that was given to [OpenBytes].
 func (r *Reader) Size() int { return len(r.section.Data) }
 
 // Schema returns the fields of each block. The caller must not change it.

@@ -78,8 +78,8 @@ func (r *Reader) countOffsets(s *Section) (int, error) {
 	return n, f.err()
 }
 
-// loadOffsets reads the function offsets that belong to the section g. It does nothing if they have
-// been read.
+// loadOffsets reads the function offsets that belong to g, a section of function records. It does
+// nothing if they have been read.
 func (r *Reader) loadOffsets(g *bodies) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -365,6 +365,6 @@ func (r *Reader) symbolList() ([]string, error) {
 	return list, nil
 }
 
-// Name returns the name with the given index, which must be from this Reader. The text is no copy:
-// it keeps the names section in memory.
+// Name returns the name with the given index, which must come from this Reader. The text of the
+// name is not copied, so it keeps the names section in memory.
 func (r *Reader) Name(ref NameRef) Name { return r.names.name(ref) }

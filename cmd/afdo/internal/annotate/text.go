@@ -206,7 +206,8 @@ type (
 	}
 )
 
-// JSON returns the listing in the form of its JSON. name returns the name of a callee.
+// JSON converts the listing to the form in which it is printed as JSON. source is the path of the
+// source file, or "". name returns the name of the symbol with an ID.
 func (l *Listing) JSON(source string, name func(afdo.SymbolID) (string, error)) (*JSON, error) {
 	j := &JSON{Unit: l.Unit.Path(), UnitBase64: jsonstream.Base64(l.Unit.Path()), Source: source, Functions: []FunctionJSON{}}
 	for _, f := range l.Functions {

@@ -19,7 +19,7 @@ type FailingWriter struct{ Err error }
 // Write returns w.Err and writes nothing.
 func (w FailingWriter) Write([]byte) (int, error) { return 0, w.Err }
 
-// Terminal returns an open terminal, or skips the test if the system has none.
+// Terminal returns an open terminal of the system. It skips the test if the system has none.
 func Terminal(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -62,7 +62,7 @@ func Files(t *testing.T, dir string) []string {
 	return names
 }
 
-// RequireFile fails the test unless the file has exactly the text want.
+// RequireFile fails the test unless the file at path contains exactly the text want.
 func RequireFile(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)

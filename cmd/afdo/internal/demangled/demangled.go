@@ -22,10 +22,10 @@ const maxDemangledP = 16
 // that clang appends to static functions of different files. The result has at most 64 KiB.
 func Name(name string) string { return with(name) }
 
-// Short is [Name] without the parameters.
+// Short returns a demangled name, as [Name] does, but without the parameters.
 func Short(name string) string { return with(name, demangle.NoParams) }
 
-// Brief is [Short] without template arguments.
+// Brief returns a demangled name, as [Short] does, but without template arguments.
 func Brief(name string) string {
 	return with(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams, demangle.NoABITags)
 }
@@ -93,7 +93,7 @@ type Writer struct {
 	buf    []byte
 }
 
-// NewWriter returns a writer to w.
+// NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Write copies p to the underlying writer, and demangles the quoted strings in it. It holds back a

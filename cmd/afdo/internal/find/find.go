@@ -28,7 +28,7 @@ func Unit(r *afdo.Reader, path string) (*afdo.Unit, error) {
 	return u, explain(err, path, NamesOf(r.Units(), (*afdo.Unit).Path))
 }
 
-// File is [Unit] for a profile in memory.
+// File returns a unit of a profile in memory. path is matched as by [Unit].
 func File(p *profile.Profile, path string) (profile.UnitRef, error) {
 	f, err := p.UnitBySuffix(path)
 	if errors.Is(err, afdo.ErrNotFound) && path == human.UnknownUnit {
@@ -37,7 +37,7 @@ func File(p *profile.Profile, path string) (profile.UnitRef, error) {
 	return f, explain(err, path, Paths(p))
 }
 
-// Paths returns the paths of the units of a profile in memory. There are no errors.
+// Paths yields the paths of the units of a profile in memory. It never yields an error.
 func Paths(p *profile.Profile) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for i := range p.NumUnits() {
@@ -192,7 +192,7 @@ const unspelled = " __float128 __int128 alignof anonymous as auto bool char char
 	"std allocator basic_iostream basic_istream basic_ostream basic_string char_traits iostream istream ostream string " +
 	"co_await default constructors destructors module initializer template parameter object non operator this pack "
 
-// Symbol returns the symbol of a unit that the user means by a name. [Meant] says how names match.
+// Symbol returns the symbol of a unit that the user means by typed. Names match as in [Meant].
 func Symbol(u *afdo.Unit, typed string) (afdo.Symbol, error) {
 	s, err := u.Symbol(typed)
 	if !errors.Is(err, afdo.ErrNotFound) {

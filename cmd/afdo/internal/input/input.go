@@ -45,8 +45,8 @@ func IsURL(path string) bool {
 // reads all of it. If the file is not a profile, the error matches [anyprof.ErrUnknown].
 func Open(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openWhole) }
 
-// OpenParts is [Open] for a verb that reads parts of a file. It trusts the index of a version 4
-// file.
+// OpenParts opens the file of a path or of a URL, as [Open] does, for a verb that reads only parts
+// of it. It trusts the index of a version 4 file.
 func OpenParts(stdin io.Reader, path string) (*File, error) { return open(stdin, path, openParts) }
 
 func open(stdin io.Reader, path string, openURL func(url string) (*File, error)) (*File, error) {
@@ -140,7 +140,7 @@ func (f *File) Keep() {
 	}
 }
 
-// New returns a file that is read from a stream.
+// New returns a File that reads from the stream src. name is its name in messages.
 func New(name string, src io.Reader) (*File, error) {
 	f, err := anyprof.ReadFile(context.Background(), src)
 	if err != nil {

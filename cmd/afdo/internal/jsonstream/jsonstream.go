@@ -46,7 +46,7 @@ const (
 
 var margin = "\n" + strings.Repeat("  ", maxIndent)
 
-// New returns a writer to w.
+// New returns a Writer that writes JSON to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
 // next writes the comma, line break and name that come before a value. The value is the next member
@@ -176,7 +176,7 @@ func (j *Writer) flush() {
 	j.buf = j.buf[:0]
 }
 
-// Err returns the first error of writing.
+// Err returns the first error of writing the document.
 func (j *Writer) Err() error { return j.err }
 
 // Finish ends the last line of the document, and returns the first error of writing.

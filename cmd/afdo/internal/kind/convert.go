@@ -35,7 +35,8 @@ func Convert(e *cli.Env, from CanLoad, f *input.File, to CanEncode, out Output, 
 	return nil
 }
 
-// Write writes a profile, and prints on standard error what the format could not store.
+// Write writes the profile p in a format of kind to. It prints on standard error what the format
+// cannot store.
 func Write(e *cli.Env, to CanEncode, out Output, p *profile.Profile) error {
 	return WriteWith(e, out, func(w io.Writer) (string, error) { return to.Encode(w, out.Format.Name, p) })
 }

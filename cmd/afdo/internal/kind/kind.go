@@ -259,7 +259,7 @@ func (t Table) find(fits func(Format) bool) (Format, Kind, bool) {
 	return Format{}, nil, false
 }
 
-// FormatNames returns the names of all formats.
+// FormatNames returns the names of the formats of all kinds.
 func (t Table) FormatNames() []string {
 	var names []string
 	for _, k := range t {

@@ -57,7 +57,8 @@ func (m *Merge) EachInput(add func(i int, f *input.File) error) error {
 	return m.Limit(0, 0)
 }
 
-// Times returns the weights of the inputs for a kind that only supports whole numbers as weights.
+// Times returns the weights of all inputs as whole numbers, for the kind k, which supports no
+// others. A weight that is not a whole number of at least 1 is an error.
 func (m *Merge) Times(k Kind) (times []uint64, err error) {
 	for _, w := range m.Weights {
 		if w.Den == 0 || w.Num%w.Den != 0 || w.Num == 0 {

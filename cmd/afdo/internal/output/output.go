@@ -38,7 +38,8 @@ func JSON(stdout io.Writer, facts any) error {
 	})
 }
 
-// Facts writes facts to standard output: as JSON, or as the text that print writes.
+// Facts writes the report of a verb to standard output. If asJSON is set, it writes facts as JSON,
+// and otherwise the text that print writes.
 func Facts(stdout io.Writer, asJSON bool, facts any, print func(io.Writer) error) error {
 	if asJSON {
 		return JSON(stdout, facts)

@@ -67,7 +67,7 @@ var samplesFormats = map[string]writeSamples{
 	},
 }
 
-// Set sets the format by its name.
+// Set sets the format to the one with the given name.
 func (f *createFormat) Set(name string) error {
 	if f.samples = samplesFormats[name]; f.samples != nil {
 		return nil

@@ -85,7 +85,7 @@ func newCreateFacts(c *creating, file *symbolize.File) *CreateFacts {
 	return f
 }
 
-// Read adds the facts about the samples of one input.
+// Read adds the facts about the recording at a path. r reports on reading its samples.
 func (f *CreateFacts) Read(path string, r *samples.Report) {
 	f.Inputs = append(f.Inputs, CreateInput{
 		File: path, Format: r.Format.String(), Event: r.Event, Samples: r.Samples, InBinary: r.InBinary,

@@ -45,7 +45,7 @@ func Start(w io.Writer) *Line {
 	return start(&Line{w: w, every: every}, after)
 }
 
-// Begin is [Start] followed by [Line.Say].
+// Begin starts a Line with a text: it calls [Start] and then [Line.Say].
 func Begin(w io.Writer, format string, args ...any) *Line {
 	p := Start(w)
 	p.Say(format, args...)

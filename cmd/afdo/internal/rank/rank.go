@@ -77,7 +77,7 @@ type Tally struct {
 	open   []uint32 // for each symbol, how many of these bodies are of it
 }
 
-// NewTally returns an empty tally for a profile with the given number of symbols.
+// NewTally returns a Tally that has no counts, for a profile with the given number of symbols.
 func NewTally(symbols int) *Tally {
 	return &Tally{Ranking: &Ranking{Symbols: make([]Symbol, symbols)}, open: make([]uint32, symbols)}
 }

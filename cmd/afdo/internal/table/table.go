@@ -30,7 +30,7 @@ func (t *Table) Write(w io.Writer, indent int) error {
 	return err
 }
 
-// Text returns what [Table.Write] writes.
+// Text returns the rows of the table as text, as [Table.Write] writes them.
 func (t *Table) Text(indent int) string {
 	widths := t.widths()
 	var text, line strings.Builder
@@ -106,7 +106,7 @@ func (c *Count) Set(text string) error {
 	return nil
 }
 
-// Type returns what the help of a flag calls its value.
+// Type returns the word that stands for the value of the flag in the help.
 func (c *Count) Type() string { return "N" }
 
 // Of returns how many of n rows are printed: n if c is 0, and otherwise at most c.

@@ -37,7 +37,7 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// Type returns what the help of a flag calls its value.
+// Type returns the word that stands for the value of the flag in the help.
 func (s *Share) Type() string { return "PERCENT" }
 
 // A Choice is one of the words that a flag accepts, with its meaning.
@@ -73,10 +73,10 @@ func (c *choiceFlag[T]) words() (words []string) {
 	return words
 }
 
-// String returns the word that was chosen.
+// String returns the word to which the flag is set.
 func (c *choiceFlag[T]) String() string { return c.word }
 
-// Set chooses a word. It is an error if the flag does not accept the word.
+// Set sets the flag to one of the words that it accepts. Any other word is an error.
 func (c *choiceFlag[T]) Set(word string) error {
 	i := slices.IndexFunc(c.choices, func(known Choice[T]) bool { return known.Word == word })
 	if i < 0 {
@@ -86,7 +86,7 @@ func (c *choiceFlag[T]) Set(word string) error {
 	return nil
 }
 
-// Type returns what the help of a flag calls its value.
+// Type returns the word that stands for the value of the flag in the help.
 func (c *choiceFlag[T]) Type() string { return "WORD" }
 
 // Words returns a choice for each word, whose meaning is the word itself.
@@ -100,7 +100,8 @@ func Words(words []string) (choices []Choice[string]) {
 // OnceFlag returns a flag for a name or path of which a verb takes only one.
 func OnceFlag(to *string) pflag.Value { return cli.OnceFlag(to, "it is given twice") }
 
-// AddDemangleFlags gives a verb the flags --demangle, which is on, and --no-demangle.
+// AddDemangleFlags gives a verb the flags --demangle and --no-demangle, which set demangle. It is
+// set by default.
 func AddDemangleFlags(cmd *cobra.Command, demangle *bool) {
 	f := cmd.Flags()
 	f.BoolVar(demangle, "demangle", true, "print the names of C++ and Rust functions as in the source")

@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
 )
 
-// AddKindFlags adds to a verb the flags that kinds of profile have for it.
+// AddKindFlags adds to a verb the flags that the kinds of profile define for this verb.
 func (e *Env) AddKindFlags(verb *cobra.Command) {
 	for _, k := range e.Kinds {
 		if k, ok := k.(kind.HasFlags); ok {
@@ -79,7 +79,8 @@ func (e *Env) with(f *input.File, err error, use func(*input.File, kind.Kind) er
 	return f.Wrap(use(f, e.Kinds.Of(f.Format())))
 }
 
-// WithGCOV is WithFile for verbs that only support GCOV profiles.
+// WithGCOV is [Env.WithFile] for verbs that support no other kind than GCOV profiles. verb is the
+// name of the verb, for errors.
 func (e *Env) WithGCOV(verb, path string, use func(*gcovkind.Input) error) error {
 	return e.WithFile(path, e.asInput(verb, use))
 }

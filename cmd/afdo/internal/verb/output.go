@@ -32,7 +32,8 @@ type Output struct {
 // one.
 const UsualFormat = "v4c"
 
-// AddFlags adds to a verb the flags -o and --to, and the flags of kinds for their output.
+// AddFlags adds to a verb the flags -o and --to, and the flags that the kinds of profile define for
+// writing.
 func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.To.kinds = e.Kinds
@@ -46,7 +47,7 @@ func (o *Output) AddFlags(e *Env, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(e.Kinds.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// AddOutputFlag adds to a verb the flag -o alone.
+// AddOutputFlag adds to a verb the flag -o. Unlike [Output.AddFlags], it does not add --to.
 func AddOutputFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "output", "o", cli.Stdio, `file to write, "-" for standard output; compressed if its name ends with .zst`)
 }

@@ -45,8 +45,8 @@ func OfPart(data []byte, base int64) *Source {
 	return &Source{data: data, base: base, size: base + int64(len(data))}
 }
 
-// Of returns a Source for an io.ReaderAt. If at is an *os.File, changes of the file are detected as
-// with Open.
+// Of returns a Source that reads through an io.ReaderAt. If that is an *os.File, the Source notices
+// changes of the file, as one from Open does.
 func Of(at io.ReaderAt, size int64) *Source {
 	s := &Source{at: at, size: size}
 	if file, ok := at.(*os.File); ok {
@@ -68,7 +68,8 @@ func (s *Source) Size() int64 {
 // InMemory reports whether the file is in memory, so that View returns its bytes without a copy.
 func (s *Source) InMemory() bool { return s.at == nil }
 
-// Keep turns the Source into a file in memory. data must be the whole file.
+// Keep makes the Source use data, which must be the contents of the whole file, and no longer read
+// the file.
 func (s *Source) Keep(data []byte) { s.data, s.at = data, nil }
 
 // View returns n bytes at offset off. They must lie within the file.

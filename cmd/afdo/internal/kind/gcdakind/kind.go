@@ -36,21 +36,21 @@ func (k *Kind) Formats() []kind.Format {
 	return []kind.Format{{Name: "gcda", About: "counters of GCC's -fprofile-generate, the sum of such files", Extensions: []string{".gcda"}}}
 }
 
-// AddFlags adds --notes.
+// AddFlags adds the flag --notes, which names the .gcno file, to all verbs but create.
 func (k *Kind) AddFlags(verb *cobra.Command) {
 	if verb.Name() != "create" {
 		k.notes.AddTo(verb)
 	}
 }
 
-// CheckFlags accepts all formats.
+// CheckFlags returns nil, because the only flag of this kind goes with any format.
 func (k *Kind) CheckFlags(string) error { return nil }
 
 // NotesFlag is the value of --notes: the path of a .gcno file or of a folder of them, or "" for the
 // file beside the .gcda file.
 type NotesFlag struct{ path *string }
 
-// AddTo adds the flag to a verb.
+// AddTo adds the flag --notes to a verb.
 func (n *NotesFlag) AddTo(verb *cobra.Command) {
 	n.path = verb.Flags().String("notes", "", "notes of the compile (.gcno) for a .gcda file, or a folder of notes (default: the file beside it)")
 }

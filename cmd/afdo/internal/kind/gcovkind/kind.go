@@ -61,7 +61,8 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.BoolVar(&k.NoEvidence, "no-evidence", false, "write v4 or v4c without the counts of machine code")
 }
 
-// CheckFlags refuses flags that have no effect on a format.
+// CheckFlags returns an error if a flag is given that has no effect on the format with the given
+// name.
 func (k *Kind) CheckFlags(name string) error {
 	format := FormatNamed(name) // one of another kind has neither byte order nor index
 	if k.BigEndian && !IsOld(format) {
@@ -73,7 +74,8 @@ func (k *Kind) CheckFlags(name string) error {
 	return nil
 }
 
-// Encode writes a profile in one of the formats.
+// Encode writes a profile in the format of GCOV profiles with the given name. It returns a
+// description of what the format cannot store, or "".
 func (k *Kind) Encode(w io.Writer, name string, p *profile.Profile) (string, error) {
 	losses, err := k.EncodeFormat(w, FormatNamed(name), p)
 	return losses.String(), err
@@ -108,7 +110,7 @@ func (k *Kind) encodeV4(w io.Writer, format anyprof.Format, p *profile.Profile) 
 	return builder.Write(w, p, options)
 }
 
-// Load reads a file of any of the formats.
+// Load reads a GCOV profile in any of its formats into memory.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	in, err := Open(f)
 	if err != nil {
@@ -221,7 +223,7 @@ func (in *Input) mayBeHidden() bool {
 // Size returns how many bytes the file has.
 func (in *Input) Size() int64 { return in.size }
 
-// Profile returns the whole profile in memory.
+// Profile returns the whole GCOV profile in memory.
 func (in *Input) Profile() (*profile.Profile, error) {
 	if in.profile != nil {
 		return in.profile, nil
@@ -237,7 +239,8 @@ func (in *Input) Profile() (*profile.Profile, error) {
 	return p, nil
 }
 
-// Reader returns a reader of the profile. It first converts other formats to version 4 in memory.
+// Reader returns a reader of the GCOV profile. It converts a profile that is not in version 4 to
+// version 4, in memory.
 func (in *Input) Reader() (*afdo.Reader, error) {
 	if in.reader != nil {
 		return in.reader, nil
@@ -260,7 +263,8 @@ func readerOf(p *profile.Profile) (*afdo.Reader, error) {
 	return afdo.OpenBytes(file.Bytes())
 }
 
-// IndexOptionsOf returns the options with which the index of a version 4 file is made.
+// IndexOptionsOf returns the options with which afdo makes the index of the version 4 file that r
+// reads.
 func IndexOptionsOf(r *afdo.Reader) (*index.Options, error) {
 	p, err := slice.FromReader(r)
 	if err != nil {

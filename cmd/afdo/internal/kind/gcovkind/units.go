@@ -24,7 +24,7 @@ type UnitFacts struct {
 	Samples    uint64 `json:"samples"`
 }
 
-// Units returns the facts about all units of a file, in its order.
+// Units returns the facts about each unit of a GCOV profile, in the order of the file.
 func Units(in *Input) ([]UnitFacts, error) {
 	r, err := in.Reader()
 	if err != nil {
@@ -33,7 +33,7 @@ func Units(in *Input) ([]UnitFacts, error) {
 	return unitsOf(r)
 }
 
-// UnitsOf returns the facts about all units of a profile in memory.
+// UnitsOf returns the facts about each unit of a profile in memory.
 func UnitsOf(p *profile.Profile) []UnitFacts {
 	units := []UnitFacts{}
 	for i, u := range rank.New(p).Units {

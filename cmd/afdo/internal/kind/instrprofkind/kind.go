@@ -69,7 +69,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.BoolVar(&k.sparse, "sparse", false, "leave functions that never ran out of profdata and proftext")
 }
 
-// CheckFlags refuses flags that have no effect on a format.
+// CheckFlags returns an error if a flag is given that has no effect on the given format.
 func (k *Kind) CheckFlags(format string) error {
 	if k.version != usualVersion && format != formatIndexed && format != formatMemory {
 		return cli.Usagef("--%s is for profdata and memprof, not for %s", kind.IndexedVersionFlag, format)

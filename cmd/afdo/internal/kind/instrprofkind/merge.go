@@ -20,7 +20,7 @@ import (
 	"github.com/go-afdo/afdo/internal/saturating"
 )
 
-// Merge writes the sum of several files.
+// Merge writes the sum of several instrumentation profiles.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if m.Trim.Any() {
 		return errTrim

@@ -77,7 +77,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	}
 }
 
-// CheckFlags refuses flags that have no effect on a format.
+// CheckFlags returns an error if a flag is given that has no effect on the given format.
 func (k *Kind) CheckFlags(format string) error {
 	switch {
 	case k.version != 0 && format != formatIndexed:
@@ -170,8 +170,8 @@ func (k *Kind) write(e *cli.Env, out kind.Output, p *memprof.Profile, ids []inst
 	return nil
 }
 
-// Merge writes the sum of indexed, raw and YAML files. It reads one after the other, and holds the
-// sum and one input in memory.
+// Merge writes the sum of memory profiles, in indexed, raw and YAML files. It reads one file after
+// the other, and holds the sum and one of them in memory.
 func (k *Kind) Merge(e *cli.Env, m *kind.Merge) error {
 	if err := refuseTrimming(m.Trim); err != nil {
 		return err
@@ -395,7 +395,8 @@ func openSymbols(path string) (*symbols, error) {
 	return &symbols{f, make(map[uint64]string), make(map[string]struct{})}, nil
 }
 
-// Locate implements [memprof.Symbolizer]. It only reads units that contain one of the addresses.
+// Locate implements [memprof.Symbolizer]. It reads only the compilation units of the debug info
+// that contain one of the addresses.
 func (s *symbols) Locate(addresses []uint64, each func(uint64, []memprof.Location) error) error {
 	var functions []symbolize.Symbol
 	for _, a := range addresses {

@@ -439,7 +439,8 @@ func (o *outermost) add(stack []memprof.Frame, b *memprof.Block, symbol func(mem
 // the first and the last too, so pprof knows these.
 var heapTypes = []pprofile.ValueType{{Name: "alloc_objects", Unit: "count"}, {Name: "lifetime", Unit: "milliseconds"}, {Name: "alloc_space", Unit: "bytes"}}
 
-// Pprof writes allocation stacks as a heap profile.
+// Pprof writes the allocations of a memory profile, with their call stacks, as a heap profile for
+// pprof.
 func (k *Kind) Pprof(e *cli.Env, f *input.File, o *kind.PprofOptions) error {
 	_, p, names, err := k.profile(e, f)
 	if err != nil {

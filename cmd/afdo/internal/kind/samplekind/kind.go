@@ -71,7 +71,7 @@ func (k *Kind) AddFlags(verb *cobra.Command) {
 	f.StringVar(&k.symbolList, "prof-sym-list", "", "write extbinary with a symbol list: the names in this file, one a line")
 }
 
-// CheckFlags refuses the flags about the layout of ExtBinary for other formats.
+// CheckFlags returns an error if a flag about the layout of ExtBinary is given for another format.
 func (k *Kind) CheckFlags(format string) error {
 	if format == extBinary {
 		return nil
@@ -140,7 +140,7 @@ func (k *Kind) read(f *input.File) (*sampleprof.Profile, *opened, error) {
 	return p, o, err
 }
 
-// Load converts a file to a profile of package profile.
+// Load reads a sample profile of LLVM and converts it to a profile of package profile.
 func (k *Kind) Load(f *input.File) (*kind.Loaded, error) {
 	p, o, err := k.read(f)
 	if err != nil {
@@ -220,7 +220,8 @@ func count(b bool) int {
 	return 0
 }
 
-// Encode writes a profile of package profile in one of the formats.
+// Encode writes a profile of package profile in the format of LLVM's sample profiles with the given
+// name. It returns a description of what the format cannot store, or "".
 func (k *Kind) Encode(w io.Writer, format string, p *profile.Profile) (string, error) {
 	q, losses := sampleprof.FromGCOV(p)
 	q.FS = k.FlowSensitive
