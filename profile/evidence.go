@@ -60,8 +60,9 @@ type CodeBlock struct {
 	Places []Place // the distinct positions of its instructions, in order
 }
 
-// A Place is the source position of some instructions of a block: a position in the source of the
-// function of a frame.
+// A Place is a source position that some instructions of a block of machine code have. Frame is
+// the number of the frame in the Frames of the CodeCopy: the function, perhaps inlined, in whose
+// source the position is.
 type Place struct {
 	Frame int32
 	Position
@@ -78,7 +79,9 @@ type CodeJump struct {
 	Count    uint64
 }
 
-// Compare orders places by frame and position.
+// Compare orders places by the number of their frame, then by source position (file, line,
+// column, discriminator), then by Factor. Like cmp.Compare, it returns a negative number, 0 or a
+// positive number.
 func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Frame, q.Frame), cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line),
 		cmp.Compare(p.Column, q.Column), cmp.Compare(p.Discriminator, q.Discriminator), cmp.Compare(p.Factor, q.Factor))

@@ -177,7 +177,8 @@ func cutCold(symbol string) string {
 	return symbol
 }
 
-// at converts a position of the evidence, replacing the path of its file by the file's number.
+// at converts a source position of the recorded machine code to one of the control flow graphs.
+// They have the number of a file, from [unit.file], in place of its path.
 func (u *unit) at(p profile.Position) place {
 	return place{key{u.file(p.File), p.Line, p.Column}, p.Discriminator}
 }

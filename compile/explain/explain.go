@@ -249,8 +249,9 @@ func (e *Explainer) entryUsed(name string) bool {
 	})
 }
 
-// declaration returns the file and the line in which a function is declared. If no compile has the
-// function, it returns the file otherwise, and line 0.
+// declaration returns the file and the line in which a function of the profile is declared, as
+// the explained compiles report them. If none of these compiles declares the function, it
+// returns the file that the caller passes as otherwise, and line 0.
 func (e *Explainer) declaration(name, otherwise string) (file string, line uint32) {
 	for _, c := range e.codes {
 		if d, ok := c.declared[name]; ok {

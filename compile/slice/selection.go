@@ -40,7 +40,8 @@ type selection struct {
 	keys     map[string]searched // unqualified names whose symbols have been added
 }
 
-// newSelection returns an empty selection for a compile that reads the text t.
+// newSelection returns a selection, still empty, of the functions of a profile that one compile
+// needs. t is the text of the source files that the compile reads.
 func newSelection(p *Program, t *Text) *selection {
 	return &selection{
 		Program: p.whole,

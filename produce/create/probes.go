@@ -333,8 +333,9 @@ func (n *probeNode) settle() {
 	}
 }
 
-// flatten returns the records of a function's node, including the records of inlined bodies, and
-// the sum of their counts.
+// flatten converts a function with a tree of bodies inlined into it to the records of an LLVM
+// sample profile. root is the node of the function in that tree. flatten also returns the sum of
+// the counts of all these records.
 func (b *probeBuilder) flatten(root *probeNode) ([]sampleprof.Record, uint64) {
 	type open struct {
 		body *probeNode

@@ -71,7 +71,8 @@ func OpenRawBytes(data []byte) (*Raw, error) {
 	return r, nil
 }
 
-// dump reads the dump at the position of d. It returns its size in bytes.
+// dump reads one dump of a raw memory profile, which may have several. d is at the beginning of
+// the dump. The records are added to r. dump returns the size of the dump in bytes.
 func (r *Raw) dump(d decoder) (int, error) {
 	if magic := d.Take(uint64(len(RawMagic)), "magic"); d.Err == nil && string(magic) != RawMagic {
 		d.Fail(0, fault.ErrMagic, "a dump begins with %q instead of %q", magic, RawMagic)

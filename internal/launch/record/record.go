@@ -347,8 +347,10 @@ func (r *Record) Encode() []byte {
 	return append(e.Data, r.Text...)
 }
 
-// Decode decodes a record for a checkout whose root is at. The record may have been made in another
-// checkout. It returns false if the data is malformed or of another version.
+// Decode decodes what was stored about a compile, such as the files that it read. The compile
+// may have run in another checkout of the same sources. at is the root folder of the present
+// checkout, to which the paths are adapted. Decode returns false if the data is malformed or of
+// another version.
 func Decode(data []byte, at Root) (*Record, bool) {
 	d := Decoder{decode.Buffer{Data: data}, at}
 	if d.ULEB() != recordForm {

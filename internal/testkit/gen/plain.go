@@ -21,13 +21,15 @@ func Encode(f *naive.File, compact bool) []byte {
 	return Lay(f, compact).Bytes()
 }
 
-// Lay returns the sections of a file in a plain layout: summary, file names, then for each unit its
-// string table, symbol names, and the infos of symbols that have one. It takes from f the summary,
-// the paths and ID ranges of units, and the IDs, names and infos of symbols. It chooses section
-// indexes, string indexes and numbers of locations itself; a symbol's string index is its row.
+// Lay returns the sections of a version 4 file that has the content of f. It lays the sections
+// out in this order: summary, file names, then for each unit its string table, its symbol names,
+// and the symbol infos of those symbols that have one. It takes from f the summary, the paths
+// and ID ranges of units, and the IDs, names and infos of symbols. It chooses section indexes,
+// string indexes and numbers of locations itself: the string index of a symbol is its index in
+// the list of the unit's symbols.
 //
-// Nothing is checked. To create a malformed file, pass a wrong f or change the Layout: section 0 is
-// the summary, section 1 the file names, and [UnitSections] finds the rest.
+// Nothing is checked. To create a malformed file, pass a wrong f or change the Layout: section 0
+// is the summary, section 1 the file names, and [UnitSections] finds the rest.
 func Lay(f *naive.File, compact bool) *Layout {
 	g := &generator{o: Options{Compact: compact}}
 	truth := &naive.File{Summary: f.Summary}
@@ -496,9 +498,10 @@ func BigName(unit, symbol int) string {
 // BigSymbols is the number of symbols in each unit of [Big].
 const BigSymbols = 4
 
-// Big returns a legal file with many units, followed by a unit for unknown files without symbols.
-// Each unit has BigSymbols symbols, with IDs from BigSymbols*unit+1; all except the last have
-// samples. The sections of a unit are adjacent. The summary is correct.
+// Big returns the bytes of a valid version 4 file with many units. The last one is the unit for
+// functions of unknown files, and has no symbols. Each other unit has BigSymbols symbols, with
+// IDs from BigSymbols*unit+1; all except the last have samples. The sections of a unit are
+// adjacent. The summary is correct.
 func Big(units int, compact bool) []byte {
 	return Encode(big(units), compact)
 }

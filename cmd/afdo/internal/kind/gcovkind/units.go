@@ -69,9 +69,10 @@ func unitsOf(r *afdo.Reader) ([]UnitFacts, error) {
 	return units, err
 }
 
-// UnitBytes returns the size in bytes of each unit's sections in a version 4 file, by UnitRef of
-// its profile. If there is no reader of such a file, it returns the sizes that the profile would
-// have in one.
+// UnitBytes returns, for each unit of the profile p, the size in bytes of its sections in a
+// version 4 file. The index of the result is a profile.UnitRef of p. r reads the version 4 file
+// from which p was read. If r is nil, because p comes from a file of another format, UnitBytes
+// writes p as version 4 in memory and returns the sizes in that.
 func UnitBytes(p *profile.Profile, r *afdo.Reader) (_ []int64, err error) {
 	if r == nil {
 		if r, err = readerOf(p); err != nil {
