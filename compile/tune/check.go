@@ -164,8 +164,11 @@ func (t *tuning) checkBuilt() error {
 // firstRun runs the commands whose time will be measured once with the plain build. A mistake in
 // one of them then ends tune before the training, which takes long.
 func (t *tuning) firstRun(ctx context.Context) error {
-	if _, _, err := t.runAll(ctx, t.Measure, t.base); err != nil {
-		return fmt.Errorf("%s: %w%s", t.measured(), err, t.namePrograms(err))
+	for _, line := range t.Measure {
+		// Without a hash of the output, an error has all that the command printed.
+		if _, err := t.quietly(ctx, task{argv: inShell(t.inCopy(line, t.base)), dir: t.base}); err != nil {
+			return fmt.Errorf("%s: %w%s", t.measured(), err, t.namePrograms(err))
+		}
 	}
 	return nil
 }
@@ -180,10 +183,9 @@ func (t *tuning) namePrograms(err error) string {
 	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
 		return ""
 	}
-	const shown = 5
 	built, err := builtFiles(t.base)
 	if err != nil || len(built) == 0 {
 		return ""
 	}
-	return "\nthe build made " + strings.Join(built[:min(len(built), shown)], ", ")
+	return "\nthe build made " + strings.Join(built[:min(len(built), 5)], ", ")
 }

@@ -154,7 +154,8 @@ func TestReached(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, []int{used, all})
 }
 
-// If the shell does not find a program, the error names the programs that the build made.
+// If the shell does not find a program, the error names the programs that the build made. Of a
+// program that fails, the error has what the program printed, also on standard output.
 func TestNamePrograms(t *testing.T) {
 	testenv.Tool(t, "cc")
 	o, _ := newTree(t, map[string]string{"a.c": "int main(void) { return 0; }\n"})
@@ -163,4 +164,9 @@ func TestNamePrograms(t *testing.T) {
 	_, err := Run(context.Background(), o)
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), "\nthe build made b")
+
+	o.Measure = []string{"echo no dictionary; exit 3"}
+	_, err = Run(context.Background(), o)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "exit status 3\nno dictionary")
 }
