@@ -77,5 +77,5 @@ func TestExecFreshCheckout(t *testing.T) {
 		assert.Equal(t, slices[0], slices[i])
 	}
 	assert.Equal(t, 1, strings.Count(s.read("asked"), "-E -v"))
-	assert.Contains(t, s.run("afdo", "cache"), "\n66.7 % of 3 slices were kept beside the object or in the cache. Sources were preprocessed 1 times.\n")
+	assert.Contains(t, s.run("afdo", "cache"), "\n66.7 % of 3 slices were kept beside the object or in the cache.\nSources were preprocessed 1 times.\n")
 }

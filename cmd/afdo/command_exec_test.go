@@ -285,10 +285,11 @@ func TestExecCaches(t *testing.T) {
 	}
 }
 
-// TestExecKeepsTheProfile checks that exec does not overwrite the profile with a slice if both
-// would have the same path: "gcc a.c -o prog" with prog.afdo, also by a link.
+// TestExecKeepsTheProfile checks that exec does not overwrite a profile with a slice that would
+// have the same path: "gcc a.c -o prog" with prog.afdo, which is the profile of the compile, also
+// by a link, or another one.
 func TestExecKeepsTheProfile(t *testing.T) {
-	for _, given := range []string{"prog.afdo", "link"} {
+	for _, given := range []string{"prog.afdo", "link", "copy.afdo"} {
 		s := newSiteInProcess(t)
 		gcc := s.fakeGCC("gcc", "14.2.0")
 		s.write("a.c", "int f0(int x) { return x; }\n")
@@ -296,6 +297,7 @@ func TestExecKeepsTheProfile(t *testing.T) {
 		profile, err := os.ReadFile(writeV4(t, tinyProfile("/src/a.c")))
 		require.NoError(t, err)
 		s.write("prog.afdo", string(profile))
+		s.write("copy.afdo", string(profile))
 		require.NoError(t, os.Symlink("prog.afdo", s.path("link")))
 		out := s.run("afdo", "exec", "-v", "--profile", given, "--", gcc, "a.c", "-o", "prog")
 		assert.Regexp(t, `-fauto-profile=\S+/slices/`, out)

@@ -206,7 +206,7 @@ func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	name := manpageName(cmd)
 	p.macro(".TH", strings.ToUpper(name), "1", "", version, "User Commands")
 	p.macro(".SH", "NAME")
-	p.text(name + " - " + lower(cmd.Short))
+	p.text(name + " - " + cmd.Short)
 	p.macro(".SH", "SYNOPSIS")
 	p.text(cmd.UseLine())
 	p.macro(".SH", "DESCRIPTION")
@@ -215,15 +215,6 @@ func writeManpage(w io.Writer, cmd *cobra.Command, version string) error {
 	p.options(cmd)
 	p.seeAlso(cmd)
 	return p.w.Flush()
-}
-
-// lower returns a text with its first letter in lower case. A text that begins with two capitals,
-// such as "GCC", stays as it is.
-func lower(s string) string {
-	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
 }
 
 type page struct{ w *bufio.Writer }

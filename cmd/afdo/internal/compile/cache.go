@@ -148,7 +148,7 @@ func (f *cacheFacts) print(w io.Writer) error {
 		fmt.Fprintf(w, "%8d  %9s  %8.2f  %s\n", c.Count, megabytes(c.Bytes), c.Seconds, outcome(c.Outcome, c.Reason))
 	}
 	if f.Slices > 0 {
-		fmt.Fprintf(w, "\n%.1f %% of %d slices were kept beside the object or in the cache. Sources were preprocessed %d times.\n", 100*float64(f.Kept)/float64(f.Slices), f.Slices, f.Preprocessed)
+		fmt.Fprintf(w, "\n%.1f %% of %d slices were kept beside the object or in the cache.\nSources were preprocessed %d times.\n", 100*float64(f.Kept)/float64(f.Slices), f.Slices, f.Preprocessed)
 	}
 	if f.ProfileBytes > 0 {
 		fmt.Fprintf(w, "Compilers had %s of slices to read where the profile has %s.\n", megabytes(f.SliceBytes), megabytes(f.ProfileBytes))

@@ -94,7 +94,7 @@ func (f *ExplainFacts) write(w io.Writer, most table.Count) error {
 		fmt.Fprintf(&out, "Counts of %s were moved to where their lines are now, as by \"afdo exec\".\n", human.Counted(f.Moved, "edited function"))
 	}
 	if f.Findable < f.Counts {
-		fmt.Fprintf(&out, "No compiler of this version looks up more than %s of them; of these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
+		fmt.Fprintf(&out, "No compiler of this version looks up more than %s of them.\nOf these, %s were found.\n", human.Percentage(f.Findable, f.Counts), human.Percent(f.foundOfFindable()))
 	}
 	reasons := table.Table{Columns: "lrl"}
 	meaning := map[explain.Reason]string{explain.Border: "of a function, where no compiler looks up counts"}

@@ -48,26 +48,22 @@ func (s *slicing) addFlags(e *verb.Env, cmd *cobra.Command) {
 // loads the profile into memory, because many slices will be made. Otherwise it reads only what the
 // slice needs of a version 4 file.
 func (s *slicing) openProgram(in *gcovkind.Input, many bool, target slice.Target) (*slice.Program, error) {
-	program, err := openProgram(in, many)
+	if many || !gcovkind.IsV4(in.Format) {
+		p, err := in.Profile()
+		if err != nil {
+			return nil, err
+		}
+		return s.summary.apply(slice.FromProfile(p), target)
+	}
+	r, err := in.Reader()
+	if err != nil {
+		return nil, err
+	}
+	program, err := slice.FromReader(r)
 	if err != nil {
 		return nil, err
 	}
 	return s.summary.apply(program, target)
-}
-
-func openProgram(in *gcovkind.Input, many bool) (*slice.Program, error) {
-	if gcovkind.IsV4(in.Format) && !many {
-		r, err := in.Reader()
-		if err != nil {
-			return nil, err
-		}
-		return slice.FromReader(r)
-	}
-	p, err := in.Profile()
-	if err != nil {
-		return nil, err
-	}
-	return slice.FromProfile(p), nil
 }
 
 // request returns the description of the slice to make: for the units of --unit and the headers in
