@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 )
 
 // PageSize is the unit in which a [Memory] copies. Pages of the processor have this size or a
@@ -18,9 +17,9 @@ const maxPages = 512
 
 // A Memory holds copies of the pages that a simulation has touched.
 type Memory struct {
-	// Read copies parts of the memory of the process into buffers, one part at each address, and
-	// returns the number of bytes copied. It ends at the first byte that cannot be read.
-	Read func(addresses []uint64, to [][]byte) int
+	// Read copies the memory of the process at an address to a buffer, and returns the number of
+	// bytes copied. It ends at the first byte that cannot be read.
+	Read func(address uint64, to []byte) int
 
 	// Constant returns the page of the process at an address if its content does not change while
 	// the process runs, and nil otherwise.
@@ -75,7 +74,6 @@ type page struct {
 	address  uint64
 	constant *Page // the page that has the bytes, nil if they are a copy
 	bytes    []byte
-	used     bool
 	lines    uint64 // those that were accessed, a bit for each
 }
 
@@ -104,9 +102,6 @@ func (m *Memory) page(address uint64) *page {
 	p := m.pages[start]
 	if p == nil {
 		p = m.fetch(start)
-	}
-	if p != nil {
-		p.used = true
 	}
 	*recent = p
 	return p
@@ -155,7 +150,7 @@ func (m *Memory) fetch(start uint64) *page {
 		return p
 	}
 	p := m.newPage(start)
-	p.bytes = p.bytes[:m.Read([]uint64{start}, [][]byte{p.bytes})]
+	p.bytes = p.bytes[:m.Read(start, p.bytes)]
 	m.pages[start] = p
 	return p
 }
@@ -166,47 +161,14 @@ func (m *Memory) newPage(start uint64) *page {
 	if n := len(m.unused); n > 0 {
 		p, m.unused = m.unused[n-1], m.unused[:n-1]
 	}
-	p.address, p.bytes, p.used, p.lines = start, p.bytes[:PageSize], false, 0
+	p.address, p.bytes, p.lines = start, p.bytes[:PageSize], 0
 	return p
 }
 
-// maxAhead limits the number of pages that ReadAhead copies.
-const maxAhead = 24
-
-// ReadAhead copies the pages that contain some addresses, as far as they can be read. Copying them
-// together is faster than one by one: the first page costs 2 us, each further one 0.2 us.
-func (m *Memory) ReadAhead(addresses []uint64) {
-	var wanted []uint64
-	for _, a := range addresses {
-		a &^= PageSize - 1
-		if len(wanted) < maxAhead && a != 0 && m.pages[a] == nil && !slices.Contains(wanted, a) && m.Constant(a) == nil {
-			wanted = append(wanted, a)
-		}
-	}
-	for len(wanted) > 0 {
-		var pages []*page
-		var to [][]byte
-		for _, a := range wanted {
-			p := m.newPage(a)
-			pages, to = append(pages, p), append(to, p.bytes)
-		}
-		n := m.Read(wanted, to) / PageSize
-		for i, p := range pages {
-			if i < n {
-				m.pages[p.address] = p
-			} else {
-				m.unused = append(m.unused, p)
-			}
-		}
-		wanted = wanted[min(n+1, len(wanted)):] // that page cannot be read
-	}
-}
-
-// Used appends to to the addresses of the pages that the simulation has copied from the process and
-// accessed.
+// Used appends to to the addresses of the pages that the simulation has copied from the process.
 func (m *Memory) Used(to []uint64) []uint64 {
 	for a, p := range m.pages {
-		if p.constant == nil && p.used {
+		if p.constant == nil {
 			to = append(to, a)
 		}
 	}

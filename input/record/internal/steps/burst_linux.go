@@ -36,6 +36,7 @@ type burst struct {
 	picked  activity // of the thread when it was picked
 	lengths []int    // length of each sample, in the unit of DefaultLength; all samples begin where the thread stopped
 	cpu     *processor
+	memory  int // open file with the memory of the process
 	walked  int // length that was simulated so far
 	wanted  int // length to simulate, up to a system call
 	stack   []perfdata.Branch
@@ -61,8 +62,11 @@ func (t *tracer) tryBurst(now int64) {
 		t.schedule.plan(now)
 		return
 	}
-	b := burst{tracer: t, th: th, picked: picked, lengths: []int{t.config.Length}, cpu: &t.cpu, stack: t.branches[:0]}
-	defer func() { _ = unix.SchedSetaffinity(0, &t.processors) }()
+	b := burst{tracer: t, th: th, picked: picked, lengths: []int{t.config.Length}, cpu: &t.cpu, memory: openMemory(th.tid), stack: t.branches[:0]}
+	defer func() {
+		_ = unix.Close(b.memory)
+		_ = unix.SchedSetaffinity(0, &t.processors)
+	}()
 	if !b.join() {
 		t.miss(th)
 		t.schedule.miss(clock())
@@ -133,7 +137,6 @@ func (b *burst) run() int64 {
 	cost := clock() - began + eventCost
 	b.stats.LongestWork = max(b.stats.LongestWork, time.Duration(processorTime()-worked))
 	if started {
-		b.th.copied = b.cpu.Memory.Used(b.th.copied[:0])
 		b.stats.Bursts++
 		b.stats.Wanted += uint64(b.wanted)
 		b.stats.Simulated += uint64(min(b.walked, b.wanted))
@@ -173,9 +176,9 @@ func isInterrupt(s unix.WaitStatus) bool {
 	return s.Stopped() && int(s)>>16 == unix.PTRACE_EVENT_STOP && s.StopSignal() == unix.SIGTRAP
 }
 
-// start copies the registers of the stopped thread to the simulated processor, and the memory that
-// the thread probably uses next. It reports whether the simulation can start at the thread's next
-// instruction. It cannot if the thread was stopped at the end of a page fault, for example.
+// start copies the registers of the stopped thread to the simulated processor. It reports whether
+// the simulation can start at the thread's next instruction. It cannot if the thread was stopped at
+// the end of a page fault, for example.
 func (b *burst) start() bool {
 	var r registers
 	if !r.read(b.th.tid) {
@@ -186,14 +189,12 @@ func (b *burst) start() bool {
 	if call && restarted || !b.registers.set(b.cpu, b.th.tid, &r) {
 		return false
 	}
-	c := b.cpu
-	c.Memory.ReadAhead(append(c.Addresses(b.ahead[:0]), b.th.copied...))
 	if call {
 		at, _ := b.placeOf(r.ip())
 		b.lengths = b.unfinished[at]
 		delete(b.unfinished, at)
 	}
-	return len(b.lengths) > 0 && (call || !r.endsFault(c))
+	return len(b.lengths) > 0 && (call || !r.endsFault(b.cpu))
 }
 
 // resetMemory prepares the simulated memory for the burst's thread. It drops the copies of memory
@@ -201,7 +202,7 @@ func (b *burst) start() bool {
 func (b *burst) resetMemory() {
 	m := &b.cpu.Memory
 	m.Reset()
-	m.Read = func(addresses []uint64, to [][]byte) int { return readMemory(b.th.process.pid, addresses, to) }
+	m.Read = func(address uint64, to []byte) int { return readMemory(b.memory, address, to) }
 	m.Constant = func(address uint64) *simulate.Page {
 		if mapping := b.mapping(address); mapping != nil && mapping.constant {
 			return b.pages.of(b.th.process, mapping, address, m.Read)

@@ -53,7 +53,7 @@ func (c *pageCache) trim(instructions *int) {
 
 // of returns the page at an address of a process, from the cache if possible. The page belongs to
 // the mapping m, whose content does not change. read reads the memory of the process.
-func (c *pageCache) of(p *process, m *mapping, address uint64, read func(addresses []uint64, to [][]byte) int) *simulate.Page {
+func (c *pageCache) of(p *process, m *mapping, address uint64, read func(address uint64, to []byte) int) *simulate.Page {
 	key, now := pageOf{p, address}, clock()
 	known, ok := c.pages[key]
 	if ok && now-known.read < pageAge {
@@ -63,7 +63,7 @@ func (c *pageCache) of(p *process, m *mapping, address uint64, read func(address
 	page := c.code[file]
 	if ok || page == nil {
 		var buffer [simulate.PageSize]byte
-		content := buffer[:read([]uint64{address}, [][]byte{buffer[:]})]
+		content := buffer[:read(address, buffer[:])]
 		if page == nil || !page.Holds(content) {
 			page = simulate.NewPage(content)
 			if m.file != (fileID{}) && c.code[file] == nil && len(content) == simulate.PageSize { // else the process is ending

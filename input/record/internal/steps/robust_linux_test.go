@@ -481,3 +481,64 @@ func TestRestartableSequences(t *testing.T) {
 	r := requireSameOutput(t, testenv.Rounds(1, 20), Config{Overhead: 0.5}, program, "20000000")
 	assert.NotZero(t, r.stats.Bursts)
 }
+
+// userFaults is a C program that provides pages of its memory itself: while one thread waits for a
+// page, another one starts a third, and fills the page.
+const userFaults = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int faults;
+static char *area;
+static void *nothing(void *p) { return p; }
+static void *provide(void *page) {
+	for (;;) {
+		struct uffd_msg m;
+		pthread_t t;
+		if (read(faults, &m, sizeof m) != sizeof m) exit(2);
+		pthread_create(&t, 0, nothing, 0);
+		pthread_join(t, 0);
+		unsigned long at = m.arg.pagefault.address & -4096;
+		memset(page, (at - (unsigned long)area) >> 12, 4096);
+		struct uffdio_copy c = {.dst = at, .src = (unsigned long)page, .len = 4096};
+		ioctl(faults, UFFDIO_COPY, &c);
+	}
+}
+int main(int argc, char **argv) {
+	long n = atol(argv[1]);
+	faults = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = {.api = UFFD_API};
+	if (sysconf(_SC_PAGESIZE) != 4096 || faults < 0 || ioctl(faults, UFFDIO_API, &api)) return 77;
+	area = mmap(0, n << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register r = {.range = {(unsigned long)area, n << 12}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	if (ioctl(faults, UFFDIO_REGISTER, &r)) return 77;
+	pthread_t t;
+	pthread_create(&t, 0, provide, aligned_alloc(4096, 4096));
+	unsigned sum = 0;
+	for (long i = 0; i < n; i++) {
+		for (int k = 0; k < 5000; k++) sum = sum * 31 + k;
+		sum += (unsigned char)area[i << 12];
+	}
+	printf("%u\n", sum);
+	return 0;
+}
+`
+
+// A recorded program goes on that provides pages itself (userfaultfd). The tracer does not wait for
+// such a page, because the program may need the tracer to provide it.
+func TestUserFaults(t *testing.T) {
+	program := build(t, userFaults, "-pthread")
+	if err := exec.Command(program, "1").Run(); err != nil {
+		t.Skipf("no userfaultfd here: %v", err)
+	}
+	r := requireSameOutput(t, testenv.Rounds(1, 20), Config{Overhead: 0.5}, program, "1000")
+	assert.NotZero(t, r.stats.Bursts)
+}

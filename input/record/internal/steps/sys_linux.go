@@ -24,26 +24,26 @@ func ptrace(request, tid int, addr, data uintptr) error {
 	return nil
 }
 
-// readMemory copies parts of the memory of a process, one at each address, into the buffers to. The
-// number of parts is at most maxPieces. It returns the number of bytes read.
-func readMemory(pid int, addresses []uint64, to [][]byte) int {
-	var local [maxPieces]unix.Iovec
-	var remote [maxPieces]unix.RemoteIovec
-	for i, a := range addresses {
-		local[i].Base = &to[i][0]
-		local[i].SetLen(len(to[i]))
-		remote[i] = unix.RemoteIovec{Base: uintptr(a), Len: len(to[i])}
+// openMemory opens the memory of a thread for readMemory. It returns -1 if the thread is gone.
+// Reads of this file fail at a page that the program provides itself, by userfaultfd. The system
+// call process_vm_readv would wait there for the program, which may be waiting for the tracer.
+func openMemory(tid int) int {
+	file, err := unix.Open(procPath(tid, "mem"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
 	}
-	count := uintptr(len(addresses))
-	n, _, errno := syscall.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid), uintptr(unsafe.Pointer(&local)), count,
-		uintptr(unsafe.Pointer(&remote)), count, 0)
+	return file
+}
+
+// readMemory copies memory at an address to a buffer. It returns the number of bytes read. file is
+// from openMemory.
+func readMemory(file int, address uint64, to []byte) int {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_PREAD64, uintptr(file), uintptr(unsafe.Pointer(&to[0])), uintptr(len(to)), uintptr(address), 0, 0)
 	if errno != 0 {
 		return 0
 	}
 	return int(n)
 }
-
-const maxPieces = 32
 
 // wait waits for an event of any traced thread. It returns EINTR when the timer [alarm] or the
 // signal wakeSignal interrupts it.

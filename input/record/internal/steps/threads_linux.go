@@ -25,7 +25,6 @@ type thread struct {
 	announced bool     // a record of the recording introduces it
 	stopped   bool     // the kernel keeps it in a group stop
 	stat      *os.File // stays open: opening it takes 15 us, reading it 2 us
-	copied    []uint64 // pages that the last burst has used
 	sampled   bool     // a burst of it gave a sample
 	missed    uint64   // moments at which it ran and was not stopped, before its first sample
 }

@@ -68,7 +68,6 @@ type tracer struct {
 	registers  otherRegisters // of the last burst
 	slots      slotCache
 	pages      pageCache
-	ahead      []uint64          // addresses of a ReadAhead
 	branches   []perfdata.Branch // of the last burst
 	unfinished map[place][]int   // by place, how many instructions each sample lacks: see burst.cut
 	open       int               // threads whose files are open

@@ -77,13 +77,6 @@ func (c *CPU) Restart() { c.Work, c.executed = 0, 0 }
 // Elapsed returns the number of instructions that were simulated since Restart was called.
 func (c *CPU) Elapsed() int { return c.executed }
 
-// Addresses appends the values of the general registers and of the stack pointer to to. Most are
-// addresses of memory that the next instructions use, so [simulate.Memory.ReadAhead] copies that
-// memory.
-func (c *CPU) Addresses(to []uint64) []uint64 {
-	return append(append(to, c.SP), c.X[:zeroOrStack]...)
-}
-
 // fail records that the current instruction cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
 

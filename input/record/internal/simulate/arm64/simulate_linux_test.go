@@ -263,7 +263,7 @@ func compare(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int
 	t.Helper()
 	unknown = make(map[string]int)
 	var before, after CPU
-	before.Memory.Read = func(a []uint64, to [][]byte) int { return p.read(a[0], to[0]) }
+	before.Memory.Read = p.read
 	before.Memory.Constant = func(uint64) *simulate.Page { return nil }
 	for ; n < limit; n++ {
 		p.all(t, unix.PTRACE_GETREGSET)

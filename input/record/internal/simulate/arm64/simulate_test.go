@@ -144,11 +144,11 @@ func TestCall(t *testing.T) {
 func TestTouchesZeros(t *testing.T) {
 	c := load(t, 0xf8408c20, 0xf8410420, 0xd503201f) // ldr x0, [x1, #8]!; ldr x0, [x1], #16; nop
 	read := c.Memory.Read
-	c.Memory.Read = func(addresses []uint64, to [][]byte) int {
-		if addresses[0] == dataAddress {
+	c.Memory.Read = func(address uint64, to []byte) int {
+		if address == dataAddress {
 			return simulate.PageSize
 		}
-		return read(addresses, to)
+		return read(address, to)
 	}
 	c.X[1] = dataAddress - 8
 	assert.True(t, c.TouchesZeros())

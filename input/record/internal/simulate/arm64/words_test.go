@@ -126,20 +126,17 @@ func (s *state) cpu(w word) *CPU {
 	c := &CPU{ZeroBlock: 4}
 	c.X, c.SP, c.IP, c.Flags, c.V = s.x, s.sp, s.pc, s.flags, s.v
 	c.Memory.Constant = func(uint64) *simulate.Page { return nil }
-	c.Memory.Read = func(addresses []uint64, to [][]byte) (n int) {
-		for i, a := range addresses {
-			if a < memoryStart || a >= memoryStart+memorySize {
-				return n
-			}
-			for at := 0; at < len(to[i]); at += 8 {
-				binary.LittleEndian.PutUint64(to[i][at:], content(a+uint64(at)))
-			}
-			if in := s.pc - a; in < simulate.PageSize {
-				binary.LittleEndian.PutUint32(to[i][in:], uint32(w))
-			}
-			n += len(to[i])
+	c.Memory.Read = func(a uint64, to []byte) int {
+		if a < memoryStart || a >= memoryStart+memorySize {
+			return 0
 		}
-		return n
+		for at := 0; at < len(to); at += 8 {
+			binary.LittleEndian.PutUint64(to[at:], content(a+uint64(at)))
+		}
+		if in := s.pc - a; in < simulate.PageSize {
+			binary.LittleEndian.PutUint32(to[in:], uint32(w))
+		}
+		return len(to)
 	}
 	c.Memory.Reset()
 	return c

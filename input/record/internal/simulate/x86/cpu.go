@@ -95,10 +95,6 @@ func (c *CPU) Restart() {
 // halves of a cycle. This is about the number of these instructions.
 func (c *CPU) Elapsed() int { return c.timer.end * 2 / cycle }
 
-// Addresses appends the values of the general registers to to. Most are addresses of memory that
-// the next instructions use, so [simulate.Memory.ReadAhead] copies that memory.
-func (c *CPU) Addresses(to []uint64) []uint64 { return append(to, c.R[:]...) }
-
 // fail records that the current instruction cannot be simulated.
 func (c *CPU) fail() { c.failed = true }
 

@@ -79,7 +79,7 @@ func follow(t *testing.T, p *stepped, limit int) (n int, unknown map[string]int)
 	}
 	constant := func(uint64) *simulate.Page { return nil }
 	before, after := CPU{Mode: 64}, CPU{Mode: 64}
-	before.Memory.Read, before.Memory.Constant = func(a []uint64, to [][]byte) int { return read(a[0], to[0]) }, constant
+	before.Memory.Read, before.Memory.Constant = read, constant
 	for ; n < limit; n++ {
 		require.NoError(t, p.read())
 		before.Memory.Reset()
@@ -155,9 +155,9 @@ func TestStep(t *testing.T) {
 // unit.
 func TestControlWord(t *testing.T) {
 	c := CPU{Mode: 64, IP: 0x1000}
-	c.Memory.Read = func(_ []uint64, to [][]byte) int {
-		copy(to[0], []byte{0xd9, 0x3c, 0x24, 0x66, 0x8b, 0x04, 0x24}) // fnstcw (%rsp); mov (%rsp), %ax
-		return len(to[0])
+	c.Memory.Read = func(_ uint64, to []byte) int {
+		copy(to, []byte{0xd9, 0x3c, 0x24, 0x66, 0x8b, 0x04, 0x24}) // fnstcw (%rsp); mov (%rsp), %ax
+		return len(to)
 	}
 	c.Memory.Constant = func(uint64) *simulate.Page { return nil }
 	c.Memory.Reset()
@@ -172,7 +172,7 @@ func TestControlWord(t *testing.T) {
 // that are not simulated.
 func TestCompareWithoutCase(t *testing.T) {
 	c := CPU{Mode: 64}
-	c.Memory.Read = func(_ []uint64, to [][]byte) int { return copy(to[0], "Content-Type\x00content-length\x00") }
+	c.Memory.Read = func(_ uint64, to []byte) int { return copy(to, "Content-Type\x00content-length\x00") }
 	c.Memory.Constant = func(uint64) *simulate.Page { return nil }
 	c.Memory.Reset()
 	for name, sign := range map[string]int{"strcasecmp": 1, "strncasecmp": 0} {

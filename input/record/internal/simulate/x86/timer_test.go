@@ -25,12 +25,12 @@ func timeOf(t *testing.T, body ...byte) float64 {
 		return nil
 	}
 	seed := uint32(1)
-	c.Memory.Read = func(_ []uint64, to [][]byte) int {
-		for i := 0; i < len(to[0]); i += 4 {
+	c.Memory.Read = func(_ uint64, to []byte) int {
+		for i := 0; i < len(to); i += 4 {
 			seed = seed*1664525 + 1013904223
-			binary.LittleEndian.PutUint32(to[0][i:], seed>>16)
+			binary.LittleEndian.PutUint32(to[i:], seed>>16)
 		}
-		return len(to[0])
+		return len(to)
 	}
 	c.Memory.Reset()
 	c.IP, c.R[0], c.R[1], c.R[3], c.R[6] = code, 1, rounds, 3, data
