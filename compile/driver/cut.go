@@ -244,7 +244,7 @@ func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	if s.Warn == nil || !s.Optimises() || !s.Cache.files().Due(string(what)) {
 		return
 	}
-	if _, _, err := inputs.Run(s.ctx, s.Line, s.compiler, s.CheckArgs()); err == nil {
+	if _, _, err := inputs.Run(s.ctx, s.Line, s.compiler, nil, s.CheckArgs()); err == nil {
 		s.warnOf(what, format, args...)
 	}
 }

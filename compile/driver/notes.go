@@ -79,7 +79,7 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, counterOptions(file("none"))...)
 	argv = slices.DeleteFunc(argv, writesMore)
-	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, argv[1:])
+	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, nil, argv[1:])
 	if err != nil {
 		return nil, nil, errors.New("the compiler writes no notes: " + inputs.FirstError(said))
 	}
@@ -102,7 +102,7 @@ func writesMore(option string) bool {
 // it is sub/x, and the notes are in sub/x.gcno. The identifiers of static functions in the notes
 // depend on this path as well.
 func (s source) auxiliaryNames() (names []string, err error) {
-	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, append([]string{"-###"}, s.Args...))
+	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, nil, append([]string{"-###"}, s.Args...))
 	if err != nil {
 		return nil, errors.New("the compiler does not say how it runs: " + inputs.FirstError(said))
 	}

@@ -34,20 +34,26 @@ type Inputs struct {
 	Record    *record.Record
 	text      *slice.Text // identifiers in the sources, nil if not yet decoded
 	uncertain bool        // a file may have changed while it was read
+
+	read func() (*Inputs, error) // runs the preprocessor, for a cached record that is malformed
 }
 
 // Text returns the identifiers in the preprocessed sources. If the inputs come from the cache, each
-// call of Text decodes the identifiers. Most compiles do not call Text, because they need only the
-// hash of the identifiers, [record.Record.Sum].
+// call of Text decodes the identifiers, or runs the preprocessor if they are malformed. Most
+// compiles do not call Text, because they need only the hash of the identifiers,
+// [record.Record.Sum].
 func (in *Inputs) Text() (*slice.Text, error) {
 	if in.text != nil {
 		return in.text, nil
 	}
-	t, ok := slice.DecodeText(in.Record.Text)
-	if !ok {
-		return nil, errors.New("malformed text in the cache")
+	if t, ok := slice.DecodeText(in.Record.Text); ok {
+		return t, nil
 	}
-	return t, nil
+	now, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	return now.text, nil
 }
 
 // Paths returns the paths of the sources and headers of command c, joined with the folder in which
@@ -77,30 +83,27 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 	}
 	f := finder{Line: c, compiler: compiler, root: record.RootOf(c.Dir)}
 	here, anywhere := f.keys()
-	for _, key := range []string{here, anywhere} {
-		data, ok := cache.Get(store.Inputs, key)
-		if !ok {
-			continue
+	read := func() (*Inputs, error) {
+		now, err := f.preprocess(ctx, cache)
+		if err == nil && !now.uncertain {
+			data := now.Record.Encode()
+			now.Record.Key = here
+			cache.Put(store.Inputs, here, data)
+			cache.Put(store.Inputs, anywhere, data)
 		}
+		return now, err
+	}
+	for _, key := range []string{here, anywhere} {
+		data, _ := cache.Get(store.Inputs, key)
 		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache, f.Dir) {
 			if last.Renewed || key != here {
 				cache.Put(store.Inputs, here, last.Encode())
 			}
 			last.Key = here
-			return &Inputs{Files: last.Paths(), Reused: true, Record: last}, nil
+			return &Inputs{Files: last.Paths(), Reused: true, Record: last, read: read}, nil
 		}
 	}
-	now, err := f.preprocess(ctx, cache)
-	if err != nil {
-		return nil, err
-	}
-	if !now.uncertain {
-		data := now.Record.Encode()
-		now.Record.Key = here
-		cache.Put(store.Inputs, here, data)
-		cache.Put(store.Inputs, anywhere, data)
-	}
-	return now, nil
+	return read()
 }
 
 // Read returns the identifiers in source files, which it does not preprocess. Relative paths begin
@@ -200,9 +203,9 @@ func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (te
 		first = append(preprocess, "-Qunused-arguments")
 	}
 	// With -fpch-preprocess, GCC looks for precompiled headers, as the compile does.
-	text, said, err = f.run(ctx, o, append(f.PreprocessArgs(), first...))
-	if precompiled := f.precompiledIn(text); err == nil && precompiled != nil {
-		if text, said, err = f.run(ctx, o, append(f.PreprocessArgs(), preprocess...)); err != nil {
+	text, said, err = Run(ctx, f.Line, f.compiler, o, append(f.PreprocessArgs(), first...))
+	if precompiled := f.precompiledIn(text); err == nil && len(precompiled) > 0 {
+		if text, said, err = Run(ctx, f.Line, f.compiler, o, append(f.PreprocessArgs(), preprocess...)); err != nil {
 			return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
 		}
 		if header := f.newerHeader(text, precompiled); header != "" {
@@ -229,6 +232,7 @@ func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 	if f.Clang {
 		return nil
 	}
+	headers = make(map[string]string)
 	const pragma = "\n#pragma GCC pch_preprocess \""
 	for {
 		at := bytes.Index(text, []byte(pragma))
@@ -241,9 +245,6 @@ func (f *finder) precompiledIn(text []byte) (headers map[string]string) {
 		header, folder := strings.CutSuffix(filepath.Dir(file), ".gch")
 		if !folder {
 			header = strings.TrimSuffix(file, ".gch")
-		}
-		if headers == nil {
-			headers = make(map[string]string)
 		}
 		headers[header] = file
 	}
@@ -268,26 +269,20 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 }
 
 // Run runs the compiler of a command with other arguments, in the folder and with the environment
-// settings of the command. It returns the compiler's standard output and standard error.
-func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, args []string) (out, said []byte, err error) {
-	f := finder{Line: c, compiler: compiler}
-	return f.run(ctx, nil, args)
-}
-
-// run runs the compiler like [Run]. If o is not nil, the observer o collects the paths that the
-// compiler looks up.
-func (f *finder) run(ctx context.Context, o *toolchain.Observer, args []string) (out, said []byte, err error) {
+// settings of the command. It returns the compiler's standard output and standard error. The
+// observer o, unless it is nil, collects the paths that the compiler looks up.
+func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {
 		run = o.Run
 	} else {
-		o = &toolchain.Observer{Path: f.compiler.Path, Dir: f.Dir}
+		o = &toolchain.Observer{Path: compiler.Path, Dir: c.Dir}
 	}
 	cmd := o.Command(ctx, args...)
-	if f.Stdin != nil {
-		cmd.Stdin = bytes.NewReader(f.Stdin)
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.Env = append(append(cmd.Env, f.Settings...), "LC_ALL=C")
+	cmd.Env = append(append(cmd.Env, c.Settings...), "LC_ALL=C")
 	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = text, &errs

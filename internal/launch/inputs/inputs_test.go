@@ -130,6 +130,28 @@ func TestFindInputs(t *testing.T) {
 	assert.True(t, in.Reused)
 }
 
+// TestMalformedText checks that the preprocessor runs again if the identifiers in a cached record
+// are malformed.
+func TestMalformedText(t *testing.T) {
+	p := newProject(t)
+	p.write("a.c", "")
+	p.write("text", "# 1 \"a.c\"\nint f(void) { }\n")
+	in, _ := p.find("-c", "a.c")
+	cache, err := store.OpenStore(p.cache)
+	require.NoError(t, err)
+	in.Record.Text = []byte{0xff}
+	cache.Put(store.Inputs, in.Record.Key, in.Record.Encode())
+	damaged, n := p.find("-c", "a.c")
+	require.True(t, damaged.Reused)
+	assert.Equal(t, []string{"f"}, defines(t, damaged, "f", "g"))
+	mended, m := p.find("-c", "a.c")
+	assert.Equal(t, n+1, m)
+	assert.True(t, mended.Reused)
+	assert.Equal(t, []string{"f"}, defines(t, mended, "f", "g"))
+	_, m = p.find("-c", "a.c")
+	assert.Equal(t, n+1, m)
+}
+
 // The inputs of a compile are not cached if a file changes while the compiler reads it.
 func TestInputsChanging(t *testing.T) {
 	p := newProject(t)

@@ -75,10 +75,7 @@ func Find(key string, argv []string, dir string) *Plan {
 	if err != nil {
 		return nil
 	}
-	data, ok := cache.Get(store.Plans, key)
-	if !ok {
-		return nil
-	}
+	data, _ := cache.Get(store.Plans, key)
 	p := decodePlan(data)
 	if p == nil || p.Dir != dir || !slices.Equal(p.Command, argv) || !p.holds(cache) {
 		return nil
@@ -106,10 +103,7 @@ func (p *Plan) holds(cache *store.Store) bool {
 			return false
 		}
 	}
-	data, ok := cache.Get(store.Inputs, p.Inputs)
-	if !ok {
-		return false
-	}
+	data, _ := cache.Get(store.Inputs, p.Inputs)
 	in, ok := record.Decode(data, record.RootOf(p.Dir))
 	if !ok || in.Result() != p.Result || !in.Holds(cache, p.Dir) {
 		return false

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -111,7 +112,7 @@ func namesOf(folder string, state uint64) (map[string]bool, error) {
 	if last, ok := listings.Load(folder); ok && last.(listing).state == state {
 		return last.(listing).names, nil
 	}
-	f, err := os.Open(folder)
+	f, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait if it is a named pipe now
 	if err != nil {
 		return nil, err
 	}

@@ -72,10 +72,9 @@ func versionOf(ctx context.Context, path, dir string, cache *store.Store) (strin
 		dir = string(filepath.Separator) // the folder is reported when the compiler runs there
 	}
 	key := "version\x00" + path
-	if data, ok := cache.Get(store.Compilers, key); ok {
-		if r, ok := record.Decode(data, ""); ok && r.Holds(cache, dir) {
-			return string(r.Text), nil
-		}
+	data, _ := cache.Get(store.Compilers, key)
+	if r, ok := record.Decode(data, ""); ok && r.Holds(cache, dir) {
+		return string(r.Text), nil
 	}
 	o := NewObserver(path, dir)
 	version, err := askVersion(ctx, o)
