@@ -41,6 +41,20 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(<-text, "\r\n", "\n")
 }
 
+// TestLookupEscapes checks that names in the text formats of lookup are escaped on a terminal, and
+// only there.
+func TestLookupEscapes(t *testing.T) {
+	const name = "f\x1b]0;title\a"
+	samples := writeFile(t, "samples", []byte(name+":100:1\n 1: 100\n"))
+	counts := writeFile(t, "counts", []byte(":ir\n"+name+"\n1\n1\n5\n\n"))
+	for _, file := range []string{samples, counts} {
+		assert.Contains(t, must(t, "lookup", file, "-s", name), name)
+		text := onTerminal(t, "lookup", file, "-s", name)
+		assert.NotContains(t, text, "\x1b")
+		assert.Contains(t, text, `f\x1b]0;title\a`)
+	}
+}
+
 // TestColours checks that no colours are printed on a terminal without escape sequences, or if
 // NO_COLOR is set.
 func TestColours(t *testing.T) {

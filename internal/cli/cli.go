@@ -91,10 +91,7 @@ func Width(w any) int {
 	if !ok {
 		return 0
 	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
+	columns, _, _ := term.GetSize(int(f.Fd()))
 	return columns
 }
 
@@ -110,6 +107,15 @@ func (p Printer) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// Shown returns w if it is not a terminal. For a terminal, it returns a [Printer], so that names in
+// a text format cannot send escape sequences to it.
+func Shown(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return Printer{w}
+	}
+	return w
 }
 
 // EndingSignals returns the signals by which users and systems end this process: SIGINT, SIGTERM

@@ -32,7 +32,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if o.JSON {
 		return output.JSON(e.Out, found.facts())
 	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+	return output.Write(cli.Shown(e.Out), cli.Stdio, func(w io.Writer) error {
 		if o.Demangle {
 			w = demangled.NewWriter(w)
 		}

@@ -31,7 +31,7 @@ func (k *Kind) Lookup(e *cli.Env, f *input.File, o *kind.LookupOptions) error {
 	if err != nil {
 		return err
 	}
-	return output.Write(e.Out, cli.Stdio, func(w io.Writer) error {
+	return output.Write(cli.Shown(e.Out), cli.Stdio, func(w io.Writer) error {
 		if o.JSON {
 			return writeJSON(w, p, o.Demangle)
 		}
