@@ -224,18 +224,15 @@ func (r *ScriptReader) interned(text []byte) string {
 // rest parses what follows the address in a line of perf script: the symbol and the file of the
 // address, and the branch stack. w has just read the address.
 func (r *ScriptReader) rest(w words) error {
-	after := w.end
-	for w.next() {
-		if isBranch(w.word) {
-			r.names(r.text.Line[after:w.start])
-			return r.branches(w.start)
-		}
+	after, end := w.end, w.end
+	for w.next() && !isBranch(w.word) && string(w.word) != "ilen:" && string(w.word) != "insn:" {
 		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) || bytes.Contains(w.word, []byte("/-/-/")) {
 			return r.text.Fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
+		end = w.end
 	}
-	r.names(r.text.Line[after:])
-	return nil
+	r.names(r.text.Line[after:end])
+	return r.branches(w.start)
 }
 
 // names parses the symbol and the file that perf script prints after an address, such as
@@ -280,7 +277,7 @@ func (r *ScriptReader) branches(at int) error {
 	for w.next() {
 		b, bad := parseBranch(w.word)
 		if bad >= 0 {
-			return r.text.Fail(w.start+bad, fault.ErrSyntax, "expected a branch such as 0x12/0x34/P/-/-/5, found %s", lines.Excerpt(w.word))
+			return r.text.Fail(w.start+bad, fault.ErrSyntax, "expected a branch such as 0x12/0x34/P/-/-/5, found %s; print no other fields of samples than ip, sym, dso and brstack", lines.Excerpt(w.word))
 		}
 		r.sample.Branches = append(r.sample.Branches, b)
 	}

@@ -178,6 +178,7 @@ func TestScriptFaults(t *testing.T) {
 		"branch, then prose":  {" 12 0x12/0x34/P/-/-/8 prose", afdo.ErrSyntax, 1, 23},
 		"branch without end":  {" 12 0x12/0x34", afdo.ErrSyntax, 1, 14},
 		"symbols":             {" 12 main+0x1/main+0x2/P/-/-/8", afdo.ErrSyntax, 1, 5},
+		"instruction":         {"            4011fa main (/a) ilen: 3 insn: 49 83 c2", afdo.ErrSyntax, 1, 30},
 		"chain of prose":      {"\tmain", afdo.ErrSyntax, 1, 2},
 		"mapping of no one":   {"PERF_RECORD_MMAP2 x/1: [0x1", afdo.ErrSyntax, 1, 19},
 		"mapping is cut":      {"a 1 1.5: PERF_RECORD_MMAP2 1/1: [0x1000(0x10", afdo.ErrSyntax, 1, 45},
