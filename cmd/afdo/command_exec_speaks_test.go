@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -115,6 +116,22 @@ exec ./real/gcc "$@"
 	out := s.run("afdo", "exec", "--fallback", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
 	assert.Contains(t, out, ": compiling without the profile\n-O2 -c a.c\n")
 	s.fails(cli.StatusFault, "afdo", "exec", "--profile", "broken", "--", gcc, "-O2", "-c", "a.c")
+}
+
+// TestExecFewFiles checks that a limit on open files, with which the compiler alone works, does not
+// make exec fail.
+func TestExecFewFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the numbers are those of Linux")
+	}
+	s := newSite(t)
+	s.fakeGCC("gcc", "14.2.0")
+	s.write("a.c", "int f0(void) {}\n")
+	profile := writeV4(t, tinyProfile("/src/a.c"))
+	for _, limit := range []string{"12", "16", "24"} {
+		out := s.run("sh", "-c", "ulimit -n "+limit+"; exec afdo exec --profile "+profile+" -- ./gcc -O2 -c a.c")
+		assert.Contains(t, out, "-O2 -c a.c\n", limit)
+	}
 }
 
 // TestCreateSaysWhatReadsIt checks that create says how to use a version 4 profile, which no

@@ -159,11 +159,7 @@ func (c *Store) ZeroStats() error {
 	if c == nil {
 		return nil
 	}
-	err := os.Remove(c.statsPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return os.RemoveAll(c.statsPath())
 }
 
 // readStats adds up the lines of a statistics file. It skips lines that cannot be parsed.

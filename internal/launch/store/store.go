@@ -288,25 +288,13 @@ func (c *Store) Remove(size int64, age time.Duration) (n int, bytes int64, err e
 			size -= f.size
 			continue
 		}
-		if err := remove(f.path); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
+		if err := os.RemoveAll(f.path); err != nil {
 			return n, bytes, err
 		}
 		n++
 		bytes += f.size
 	}
 	return n, bytes, nil
-}
-
-// remove removes a file, or a folder with its content.
-func remove(path string) error {
-	err := os.Remove(path)
-	if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
-		return os.RemoveAll(path)
-	}
-	return err
 }
 
 // TrimNowAndThen removes files so that the cache keeps its limits, unless that was done within the

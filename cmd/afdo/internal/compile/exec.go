@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,7 +210,7 @@ func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) err
 		}
 	}
 	if err != nil {
-		if !o.fallback {
+		if !o.fallback && !errors.Is(err, syscall.EMFILE) {
 			return err
 		}
 		e.Warnf("%s: compiling without the profile", cli.Message(err))
@@ -236,6 +237,9 @@ func runExec(cmd *cobra.Command, e *verb.Env, o *execOptions, argv []string) err
 // same source without a profile. If both fail, it returns the error of the first.
 func runWithProfile(e *verb.Env, argv, environment []string, without func() ([]string, error)) error {
 	err := become.Child(&e.Env, argv, environment, e.Err)
+	if errors.Is(err, syscall.EMFILE) { // a child needs more open files than the compiler
+		return e.Become(argv, environment)
+	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err
