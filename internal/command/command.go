@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,6 +49,7 @@ type Line struct {
 	stage        stage
 	information  bool // the compiler only prints information
 	stdin        bool // standard input is a source
+	unclear      bool // compilers split a response file into different words
 	declined     bool // has -fno-auto-profile
 	preprocessed bool // has -fpreprocessed
 	header       bool // a header is precompiled
@@ -114,6 +116,15 @@ func (c *Line) Path(name string) string {
 	return filepath.Join(c.Dir, name)
 }
 
+// Paths returns paths in the command line as absolute paths.
+func (c *Line) Paths(names []string) []string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = c.Path(name)
+	}
+	return paths
+}
+
 // Limits for response files: the depth of files that include each other, the size of each file in
 // bytes, and the number of words of the command line in all.
 const (
@@ -123,24 +134,25 @@ const (
 )
 
 // expand appends arguments to c.words, with the content of each response file in place of its name.
-// If a response file cannot be read, GCC takes its name for a source, and so does expand.
+// If a response file cannot be read, GCC takes its name for a source, and so does expand. It makes
+// one word of an option and its value.
 func (c *Line) expand(args []string, depth int) {
-	for i := 0; i < len(args) && len(c.words) < maxWords; i++ {
-		w := word{text: args[i], at: i}
-		if depth > 0 {
-			w.at = -1
-		}
-		if name, ok := strings.CutPrefix(w.text, "@"); ok && depth < maxResponseDepth {
+	for i, arg := range args {
+		if name, ok := strings.CutPrefix(arg, "@"); ok && depth < maxResponseDepth && len(c.words) < maxWords {
 			if text, err := files.ReadFile(c.Path(name), maxResponseSize); err == nil {
+				c.unclear = c.unclear || bytes.IndexByte(text, '\\') >= 0 && unclearBackslash().Match(text)
 				c.expand(SplitWords(string(text)), depth+1)
 				continue
 			}
 		}
-		if takesValue()[w.text] && i+1 < len(args) {
-			i++
-			w.value, w.hasValue = args[i], true
+		if last := len(c.words) - 1; last >= 0 && !c.words[last].hasValue && takesValue()[c.words[last].text] {
+			c.words[last].value, c.words[last].hasValue = arg, true // one of the two may be in a response file
+			continue
 		}
-		c.words = append(c.words, w)
+		if depth > 0 {
+			i = -1
+		}
+		c.words = append(c.words, word{text: arg, at: i})
 	}
 }
 

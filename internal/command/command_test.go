@@ -156,6 +156,18 @@ func TestResponseFiles(t *testing.T) {
 	assert.Equal(t, []string{"gcc", "-O2", "@args", "out.o", "-fauto-profile=p"}, c.WithProfile("p"))
 	assert.Equal(t, []string{"-O2", "my file.c", `-Da="b"`}, c.PreprocessArgs())
 
+	write("value", "out.o -I")
+	c = Parse([]string{"gcc", "-c", "a.c", "-o", "@value", "inc", "b.c"}, dir)
+	assert.Equal(t, "out.o", c.Object, "an option and its value in two files")
+	assert.Equal(t, []string{"a.c", "b.c"}, c.Sources)
+
+	for text, unclear := range map[string]bool{
+		`-DA=\"x\" "-DB=\"y\\z" 'c d' e\ f`: false, `'a\b'`: true, `"a\b"`: true, `x "a\\\"b" 'it\`: true, "a\\\nb": true, `a\`: true, `\' \\`: false, "'": false,
+	} {
+		write("quoted", "-c a.c "+text)
+		assert.Equal(t, unclear, Parse([]string{"gcc", "@quoted"}, dir).HidesNames() != "", text)
+	}
+
 	c = Parse([]string{"gcc", "-c", "@loop"}, dir)
 	assert.Len(t, c.Sources, maxResponseDepth)
 }

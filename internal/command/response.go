@@ -1,6 +1,17 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-afdo/afdo/internal/pattern"
+)
+
+// unclearBackslash matches the content of a response file that versions of compilers split into
+// different words. It has a backslash in a quoted word, other than before a double quote or a
+// backslash within double quotes, or a backslash at the end of a line. GCC before version 16 and
+// clang remove each backslash. GCC 16 keeps most backslashes within quotes, and removes one at the
+// end of a line together with the line's end.
+var unclearBackslash = pattern.Of(`^(?:[^'"\\]|\\[^\n]|"(?:[^"\\]|\\["\\])*"|'[^'\\]*')*(?:"(?:[^"\\]|\\["\\])*\\(?:[^"\\]|$)|'[^'\\]*\\|\\(?:\n|$))`)
 
 // SplitWords splits the content of a response file, or a command line that GCC prints with -###,
 // into arguments, as GCC does. Blanks separate arguments; both kinds of quotes and backslashes can

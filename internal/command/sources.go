@@ -17,6 +17,8 @@ func (c *Line) HidesNames() string {
 		}
 	}
 	switch {
+	case c.unclear:
+		return "a response file with backslashes, of which compilers keep different ones"
 	case c.Clang && c.wordsHide():
 		return "modules, another working directory, a precompiled header or names that are guessed"
 	case c.preprocessed && c.Mentions("-fdirectives-only"):
