@@ -68,7 +68,7 @@ func (s source) take(text *slice.Text) (*part, error) {
 	}
 	defer closeFile()
 	request := slice.Request{Text: text, Target: targetOf(s.compiler), Bits: s.Bits, Evidence: s.arcs}
-	files := rebase.NewFiles(s.inputs.Paths(s.Line))
+	files := rebase.NewFiles(s.Paths(s.inputs.Files))
 	if !s.NoRebase {
 		request.Sources, request.Edited, request.Gone, files.Renames = files.Differs, files.Differs, files.Gone, text.InlineRenames
 	}
@@ -90,7 +90,7 @@ func (s source) take(text *slice.Text) (*part, error) {
 		p.lines = files.Asked()
 	}
 	if !p.lines {
-		s.warnIfStale(files.Stale(selected, s.paths()))
+		s.warnIfStale(files.Stale(selected, s.Paths(s.Sources)))
 	}
 	if !s.NoRebase {
 		selected = s.rebase(selected, files)
@@ -215,19 +215,15 @@ func (s source) warnOfUniqueNames(whole *clangprofile.Profile) {
 // these, or the profile has no functions of the source files at all.
 func (s source) warnOfNone(program *slice.Program) {
 	for _, m := range program.Match(s.Sources, s.Dir) {
-		if slices.ContainsFunc(m.Units, func(unit string) bool { return hasFunctions(program, unit) }) {
+		if slices.ContainsFunc(m.Units, func(unit string) bool {
+			has, err := program.HasFunctions(unit)
+			return has || err != nil
+		}) {
 			s.warnOfCode("others", "the profile has functions of %s, but this compile defines none of them: the sources have changed, or macros differ; \"afdo explain\" tells more", m.Path)
 			return
 		}
 	}
 	s.warnOfNothing()
-}
-
-// hasFunctions reports whether the profile has functions of a unit. It also returns true if the
-// unit cannot be read, because the result only decides which warning [source.warnOfNone] gives.
-func hasFunctions(program *slice.Program, unit string) bool {
-	has, err := program.HasFunctions(unit)
-	return has || err != nil
 }
 
 // warnOfNothing warns that the profile has no functions of the source files of a compile.
@@ -247,14 +243,6 @@ func (s source) warnOfCode(what command.Reason, format string, args ...any) {
 	if _, _, err := inputs.Run(s.ctx, s.Line, s.compiler, nil, s.CheckArgs()); err == nil {
 		s.warnOf(what, format, args...)
 	}
-}
-
-// paths returns the paths of the command's source files.
-func (s source) paths() (paths []string) {
-	for _, source := range s.Sources {
-		paths = append(paths, s.Path(source))
-	}
-	return paths
 }
 
 // targetOf returns the kind of slice that a compiler needs: a slice for clang, or a slice in the

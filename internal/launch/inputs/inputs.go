@@ -24,6 +24,7 @@ import (
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
 	"github.com/go-afdo/afdo/internal/launch/toolchain"
+	"github.com/go-afdo/afdo/internal/pattern"
 )
 
 // Inputs are the files that a compile reads, and the identifiers in them.
@@ -54,16 +55,6 @@ func (in *Inputs) Text() (*slice.Text, error) {
 		return nil, err
 	}
 	return now.text, nil
-}
-
-// Paths returns the paths of the sources and headers of command c, joined with the folder in which
-// c runs.
-func (in *Inputs) Paths(c *command.Line) []string {
-	paths := make([]string, len(in.Files))
-	for i, name := range in.Files {
-		paths[i] = c.Path(name)
-	}
-	return paths
 }
 
 // ErrNoText matches the errors of [Find] for a compile whose functions cannot be determined from
@@ -108,11 +99,12 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 
 // Read returns the identifiers in source files, which it does not preprocess. Relative paths begin
 // at the folder dir. A file that cannot be read counts as empty.
-func Read(files []string, dir string) *slice.Text {
+func Read(names []string, dir string) *slice.Text {
 	c := command.Line{Dir: dir}
 	t := new(slice.Text)
-	for _, name := range files {
-		t.Add(marked(name, readSource(c.Path(name))))
+	for _, name := range names {
+		text, _ := files.ReadFile(c.Path(name), record.MaxSource)
+		t.Add(marked(name, text))
 	}
 	return t
 }
@@ -123,6 +115,7 @@ type finder struct {
 	*command.Line
 	compiler *toolchain.Compiler
 	root     record.Root
+	timed    bool // what is compiled depends on times of the inputs
 }
 
 // keys returns two cache keys for the inputs of the command. The key here is different for any two
@@ -152,11 +145,11 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 	var names []string
 	ready := 0 // sources that are preprocessed already
 	for _, source := range f.Preprocessed() {
-		text := f.Stdin
+		text, err := f.Stdin, error(nil)
 		if source != command.Stdin {
-			text = readSource(f.Path(source))
+			text, err = files.ReadFile(f.Path(source), record.MaxSource)
 		}
-		if text == nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s cannot be read", source)
 		}
 		if err := f.addText(in, marked(source, text)); err != nil {
@@ -181,6 +174,7 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 			in.text.DropsUnused = !f.Clang && dropsUnused(said)
 		}
 		names = append(names, readMarkers(text)...)
+		f.timed = f.timed || timestamp().Match(text)
 		switch {
 		case o.Opened("/dev/stdin"):
 			return nil, fmt.Errorf("a source that reads standard input: %w", ErrNoText)
@@ -189,6 +183,11 @@ func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, e
 		}
 	}
 	in.uncertain = !o.Fill(r, cache, names)
+	for i := range r.Inputs {
+		if f.timed { // the record holds only for these files, not for others with the same contents
+			r.Inputs[i].Content ^= r.Inputs[i].State
+		}
+	}
 	r.Text = in.text.Encode()
 	in.Files = r.Paths()
 	return in, nil
@@ -205,6 +204,7 @@ func (f *finder) runPreprocessor(ctx context.Context, o *toolchain.Observer) (te
 	// With -fpch-preprocess, GCC looks for precompiled headers, as the compile does.
 	text, said, err = Run(ctx, f.Line, f.compiler, o, append(f.PreprocessArgs(), first...))
 	if precompiled := f.precompiledIn(text); err == nil && len(precompiled) > 0 {
+		f.timed = true
 		if text, said, err = Run(ctx, f.Line, f.compiler, o, append(f.PreprocessArgs(), preprocess...)); err != nil {
 			return nil, nil, fmt.Errorf("a precompiled header without the header: %w", ErrNoText)
 		}
@@ -290,6 +290,9 @@ func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, o *
 	return text.Bytes(), errs.Bytes(), err
 }
 
+// timestamp matches a string such as __TIMESTAMP__ expands to, which has the time of a source.
+var timestamp = pattern.Of(`"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}"`)
+
 // usualText is the initial size in bytes of the buffer for preprocessed text. Most preprocessed
 // sources are smaller.
 const usualText = 4 << 20
@@ -339,16 +342,6 @@ func dropsUnused(said []byte) bool {
 	return !slices.ContainsFunc([]string{"-fkeep-inline-functions", "-fopenmp", "-fopenacc", "-fplugin"}, func(option string) bool {
 		return bytes.Contains(said, []byte(option))
 	})
-}
-
-// readSource returns the content of a regular file of at most [record.MaxSource] bytes, or nil if
-// it cannot be read.
-func readSource(path string) []byte {
-	text, err := files.ReadFile(path, record.MaxSource)
-	if err != nil {
-		return nil
-	}
-	return text
 }
 
 // marked returns the text of a file after a line marker with the file's name, such as a

@@ -368,7 +368,7 @@ func readBy(ctx context.Context, p *profile.Profile, compiles []compile, jobs in
 	read := make([][]string, len(compiles))
 	_ = inParallel(len(compiles), jobs, func(i int) error {
 		if in, err := compiles[i].command.Inputs(ctx, nil); err == nil {
-			read[i] = in.Paths(compiles[i].command.Line)
+			read[i] = compiles[i].command.Paths(in.Files)
 		}
 		return nil
 	})

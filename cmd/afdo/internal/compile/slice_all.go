@@ -104,7 +104,7 @@ func gccCutter(program *slice.Program, target slice.Target, bits int, out verb.O
 	}
 	return cutter{
 		cut: func(text *slice.Text, in *inputs.Inputs, c *command.Line) ([]byte, bool, error) {
-			part, err := cutSlice(out.Format, program, slice.Request{Text: text, Target: target, Bits: bits}, in.Paths(c), noRebase)
+			part, err := cutSlice(out.Format, program, slice.Request{Text: text, Target: target, Bits: bits}, c.Paths(in.Files), noRebase)
 			if err != nil {
 				return nil, false, err
 			}

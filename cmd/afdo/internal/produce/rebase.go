@@ -244,7 +244,7 @@ func (r *rebasing) readCommands(ctx context.Context, e *verb.Env) error {
 			e.Warnf("%s: %v: its headers are not looked at", human.Name(c.Sources[0]), err)
 			in = &inputs.Inputs{Files: c.Sources}
 		}
-		for _, path := range in.Paths(c.Line) {
+		for _, path := range c.Paths(in.Files) {
 			if !seen[path] && r.new.ReadFile(path) == nil {
 				seen[path] = true
 			}
