@@ -186,11 +186,11 @@ func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	return counts
 }
 
-// sourceOf returns the path of a unit's source: the file of the first function that is not in a
-// header.
+// sourceOf returns the path of a unit's source: the file of the first function that is in a source
+// of C or C++, not in a header such as basic_string.tcc.
 func sourceOf(n *gcda.Notes) string {
 	for i := range n.Functions {
-		if !strings.HasPrefix(filepath.Ext(n.Functions[i].Source), ".h") {
+		if strings.HasPrefix(filepath.Ext(n.Functions[i].Source), ".c") {
 			return n.Functions[i].Source
 		}
 	}
