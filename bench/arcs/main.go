@@ -160,8 +160,9 @@ func units(dir string) ([]unit, error) {
 	return units, nil
 }
 
-// expand returns the counts of all arcs by function. c has the counters of the arcs that GCC
-// instruments, from which the others follow.
+// expand returns how often each arc of each function in notes was taken. c has only the counts
+// of the arcs that GCC instruments. The counts of the other arcs are computed from these: what
+// enters a block leaves it.
 func expand(notes *gcda.Notes, c *gcda.Counters) map[*gcda.Function][]int64 {
 	counters := make(map[gcda.ID][]int64)
 	for i := range c.Functions {

@@ -42,8 +42,9 @@ type switches struct {
 	lacking bool // afdo cannot do what the option switches on
 }
 
-// ofBinary is a placeholder in translated options. It is replaced by a regular expression for the
-// name of the file that --binary names.
+// ofBinary stands for a file name in the options of afdo that replace an old tool's option.
+// Before they are used, it becomes a regular expression for the name of the file that --binary
+// names.
 const ofBinary = "{binary}"
 
 var (

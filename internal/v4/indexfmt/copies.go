@@ -19,8 +19,9 @@ type copies struct {
 	heads              [numKinds][]byte
 }
 
-// copies returns the decoded copies block. It returns nil if the index has none that can be used,
-// or if the copies are not needed because reads are fast.
+// copies returns the decoded copies block of the index. It returns nil if the index has no such
+// block, if the block is malformed, or if reads of the file are fast, because a copy then saves
+// nothing.
 func (x *Index) copies() *copies {
 	if !x.Has(Copies) || !x.src.Slow() {
 		return nil

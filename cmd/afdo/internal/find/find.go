@@ -64,8 +64,9 @@ func NamesOf[T any](items iter.Seq2[T, error], name func(T) string) iter.Seq2[st
 	}
 }
 
-// Certain converts a sequence of items into one in which each item has a nil error. Functions that
-// expect a sequence with errors can then take it.
+// Certain converts a sequence of items that cannot fail, such as the symbols in memory, to one
+// of items and errors. Each error is nil. So the items can be passed to a function that takes a
+// sequence whose reading may fail.
 func Certain[T any](items iter.Seq[T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		items(func(item T) bool { return yield(item, nil) })

@@ -225,7 +225,8 @@ type Drawing struct {
 // anyprof belongs to one of them.
 type Table []Kind
 
-// Of returns the kind to which a format belongs.
+// Of returns the kind of profiles to which a file format belongs, such as the one of LLVM's
+// sample profiles for ExtBinary. It panics if no kind of the table has the format.
 func (t Table) Of(f anyprof.Format) Kind {
 	return t[slices.IndexFunc(t, func(k Kind) bool { return k.Takes(f) })]
 }

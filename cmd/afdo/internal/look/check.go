@@ -250,8 +250,9 @@ func (p *problem) String() string {
 	return text
 }
 
-// more returns the end of a line of "afdo check": how many more faults the line stands for, and the
-// offsets of the first ones.
+// more returns the end of the line in which "afdo check" prints a fault that occurs several
+// times in a file: how many more times it occurs, and the offsets of the first of these. It
+// returns "" for a fault that occurs once.
 func (p *problem) more() string {
 	more := p.Count - 1
 	if more == 0 {

@@ -311,7 +311,8 @@ func (c *collector) symbol(ref profile.SymbolRef) uint64 {
 	return uint64(i)
 }
 
-// maxName is the number of bytes to which [clip] shortens a name.
+// maxName is the number of bytes of a function's or file's name that the report shows at most.
+// [clip] shortens longer names to it.
 const maxName = 1000
 
 // clip shortens a name that is too long to be drawn. It cuts out the middle, because names often

@@ -400,7 +400,9 @@ func (j *unitJSON) enter(l *afdo.Location) error {
 	return nil
 }
 
-// leave ends the JSON of an inlined function and of the location at which it is inlined.
+// leave writes the closing brackets after the locations of an inlined function: those of its
+// list of locations, of the function itself, and of the caller's location at which it is
+// inlined.
 func (j *unitJSON) leave() {
 	j.End()
 	j.End()
