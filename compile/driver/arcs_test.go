@@ -325,5 +325,6 @@ func TestCountersName(t *testing.T) {
 }
 
 func TestCommandWords(t *testing.T) {
-	assert.Equal(t, []string{"/x/cc1", "-dumpdir", "a b/", `q"`, "", "end"}, command.SplitWords(` /x/cc1 -dumpdir "a b/" q\" "" end`+"\n"))
+	words, _ := command.SplitWords(` /x/cc1 -dumpdir "a b/" q\" "" end` + "\n")
+	assert.Equal(t, []string{"/x/cc1", "-dumpdir", "a b/", `q"`, "", "end"}, words)
 }

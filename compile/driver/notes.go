@@ -107,7 +107,7 @@ func (s source) auxiliaryNames() (names []string, err error) {
 		return nil, errors.New("the compiler does not say how it runs: " + inputs.FirstError(said))
 	}
 	for line := range bytes.Lines(said) {
-		words := command.SplitWords(string(line))
+		words, _ := command.SplitWords(string(line))
 		if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "cc1") || slices.Contains(words, "-E") {
 			continue
 		}

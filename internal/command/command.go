@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"os"
 	"path"
 	"path/filepath"
@@ -140,8 +139,9 @@ func (c *Line) expand(args []string, depth int) {
 	for i, arg := range args {
 		if name, ok := strings.CutPrefix(arg, "@"); ok && depth < maxResponseDepth && len(c.words) < maxWords {
 			if text, err := files.ReadFile(c.Path(name), maxResponseSize); err == nil {
-				c.unclear = c.unclear || bytes.IndexByte(text, '\\') >= 0 && unclearBackslash().Match(text)
-				c.expand(SplitWords(string(text)), depth+1)
+				words, unclear := SplitWords(string(text))
+				c.unclear = c.unclear || unclear
+				c.expand(words, depth+1)
 				continue
 			}
 		}

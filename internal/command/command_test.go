@@ -181,7 +181,8 @@ func TestSplitResponse(t *testing.T) {
 		`a'b'c "unfinished`:   {"abc", "unfinished"},
 		`C:\\x -D"A=\"b c\""`: {`C:\x`, `-DA="b c"`},
 	} {
-		assert.Equal(t, want, SplitWords(text), text)
+		words, _ := SplitWords(text)
+		assert.Equal(t, want, words, text)
 	}
 }
 

@@ -1,32 +1,30 @@
 package command
 
-import (
-	"strings"
-
-	"github.com/go-afdo/afdo/internal/pattern"
-)
-
-// unclearBackslash matches the content of a response file that versions of compilers split into
-// different words. It has a backslash in a quoted word, other than before a double quote or a
-// backslash within double quotes, or a backslash at the end of a line. GCC before version 16 and
-// clang remove each backslash. GCC 16 keeps most backslashes within quotes, and removes one at the
-// end of a line together with the line's end.
-var unclearBackslash = pattern.Of(`^(?:[^'"\\]|\\[^\n]|"(?:[^"\\]|\\["\\])*"|'[^'\\]*')*(?:"(?:[^"\\]|\\["\\])*\\(?:[^"\\]|$)|'[^'\\]*\\|\\(?:\n|$))`)
+import "strings"
 
 // SplitWords splits the content of a response file, or a command line that GCC prints with -###,
 // into arguments, as GCC does. Blanks separate arguments; both kinds of quotes and backslashes can
 // quote them. Within single quotes a backslash is an ordinary character. A missing closing quote is
 // not an error.
-func SplitWords(text string) []string {
-	var words []string
+//
+// unclear reports whether versions of compilers split a response file with this content into
+// different words. GCC before version 16 and clang remove each backslash. GCC 16 keeps most
+// backslashes within quotes, and removes one at the end of a line together with the line's end.
+func SplitWords(text string) (words []string, unclear bool) {
 	var word strings.Builder
 	open, quote := false, byte(0)
 	for i := 0; i < len(text); i++ {
-		c := text[i]
+		c, next := text[i], byte('\n')
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
 		switch {
-		case quote != '\'' && c == '\\' && i+1 < len(text):
-			i++
-			word.WriteByte(text[i])
+		case c == '\\':
+			unclear = unclear || quote == '\'' || quote == '"' && next != '"' && next != '\\' || quote == 0 && next == '\n'
+			if quote != '\'' && i+1 < len(text) {
+				i, c = i+1, next
+			}
+			word.WriteByte(c)
 			open = true
 		case quote != 0:
 			if c == quote {
@@ -50,5 +48,5 @@ func SplitWords(text string) []string {
 	if open {
 		words = append(words, word.String())
 	}
-	return words
+	return words, unclear
 }
