@@ -139,7 +139,7 @@ func TestExecCommands(t *testing.T) {
 		{mpicc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc + " -O2 -c a.c -o sub/x.o", "-fauto-profile=sub/x.o.afdo -O2 -c a.c -o sub/x.o", "sub/x.o.afdo", []string{"f0", "f1"}},
 		{gcc16 + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
-		{gcc + " -O2 a.c -o prog", "-fauto-profile=prog.afdo -O2 a.c -o prog", "prog.afdo", []string{"f0", "f1"}},
+		{gcc + " -O2 a.c -o prog", "-fauto-profile=prog.exec.afdo -O2 a.c -o prog", "prog.exec.afdo", []string{"f0", "f1"}},
 		{gcc + " -c a.c -fauto-profile=own.v4 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc16 + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=own.v3 -O2", "", nil}, // which that compiler reads
@@ -285,24 +285,32 @@ func TestExecCaches(t *testing.T) {
 	}
 }
 
-// TestExecKeepsTheProfile checks that exec does not overwrite a profile with a slice that would
-// have the same path: "gcc a.c -o prog" with prog.afdo, which is the profile of the compile, also
-// by a link, or another one.
+// TestExecKeepsTheProfile checks that exec does not overwrite a profile of the program that a
+// command makes, such as prog.afdo for "gcc a.c -o prog", in whatever format. The same is true of
+// the profile of the compile, even if it has the path of the slice.
 func TestExecKeepsTheProfile(t *testing.T) {
-	for _, given := range []string{"prog.afdo", "link", "copy.afdo"} {
+	for _, given := range []string{"prog.afdo", "copy.afdo", "prog.exec.afdo"} {
 		s := newSiteInProcess(t)
 		gcc := s.fakeGCC("gcc", "14.2.0")
 		s.write("a.c", "int f0(int x) { return x; }\n")
 		s.write("a.h", "")
 		profile, err := os.ReadFile(writeV4(t, tinyProfile("/src/a.c")))
 		require.NoError(t, err)
-		s.write("prog.afdo", string(profile))
-		s.write("copy.afdo", string(profile))
-		require.NoError(t, os.Symlink("prog.afdo", s.path("link")))
-		out := s.run("afdo", "exec", "-v", "--profile", given, "--", gcc, "a.c", "-o", "prog")
-		assert.Regexp(t, `-fauto-profile=\S+/slices/`, out)
-		assert.Equal(t, string(profile), s.read("prog.afdo"))
-		assert.Contains(t, s.run("afdo", "exec", "--profile", given, "--", gcc, "a.c", "-o", "other"), "-fauto-profile=other.afdo")
+		s.write(given, string(profile))
+		if given != "prog.afdo" {
+			s.run("afdo", "convert", given, "-o", "prog.afdo", "--to", "v2")
+		}
+		kept := s.read("prog.afdo")
+		for _, args := range [][]string{{"a.c", "-o", "prog"}, {"-shared", "a.c", "-o", "prog"}, {"-c", "a.c", "-o", "prog"}} {
+			out := s.run(append([]string{"afdo", "exec", "--profile", given, "--", gcc}, args...)...)
+			want := "-fauto-profile=prog.exec.afdo"
+			if given == "prog.exec.afdo" {
+				want = `-fauto-profile=\S+/slices/`
+			}
+			assert.Regexp(t, want, out)
+			assert.Equal(t, kept, s.read("prog.afdo"))
+			assert.Equal(t, string(profile), s.read(given))
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/internal/launch/slicefile"
 )
 
@@ -67,9 +66,8 @@ func (s source) plan() (*Plan, error) {
 }
 
 // place returns the path beside the compile's object at which to write the slice. It returns "" if
-// the slice cannot be there, for example because the profile itself, or another one of version 4,
-// has that path: for "gcc prog.c -o prog" that is prog.afdo. Counters of arcs are never beside the
-// object, because GCC looks for them in a folder.
+// the slice cannot be there, for example because the profile itself has that path. Counters of arcs
+// are never beside the object, because GCC looks for them in a folder.
 func (s source) place() string {
 	if name := s.KeyedLauncher(); name != "" {
 		s.trace("%s does not look into the slice, so its content is in its name", name)
@@ -79,21 +77,11 @@ func (s source) place() string {
 		return ""
 	}
 	path := slicefile.PathOf(s.Line)
-	at := s.Path(path)
-	if info, err := os.Stat(at); path != "" && err == nil && (os.SameFile(info, s.file.info) || info.Mode().IsRegular() && isVersion4(at)) {
-		s.trace("a profile is where the slice would be")
+	if info, err := os.Stat(s.Path(path)); path != "" && err == nil && os.SameFile(info, s.file.info) {
+		s.trace("the profile is where the slice would be")
 		return ""
 	}
 	return path
-}
-
-// isVersion4 reports whether a file is a version 4 profile, which no slice is.
-func isVersion4(path string) bool {
-	r, err := afdo.Open(path)
-	if err == nil {
-		_ = r.Close() // only read
-	}
-	return err == nil
 }
 
 // write writes a slice of the profile, or counters of arcs, to path, which is beside the object. If

@@ -237,7 +237,7 @@ func TestClangSlicesOfGCOV(t *testing.T) {
 				assert.NotEqual(t, s.compile(args...), got, source)
 				_, plan = s.sliced(whole, args...)
 				require.Equal(t, OutcomeUpToDate, plan.Outcome, source)
-				require.NoError(t, os.Remove(s.path("out.afdo")))
+				require.NoError(t, os.Remove(s.path("out.exec.afdo")))
 			}
 		})
 	}
@@ -380,12 +380,12 @@ func (s *clangSite) compareObjects(whole, option string, level []string) {
 		require.Equal(s, OutcomeSliced, plan.Outcome, source)
 		assert.True(s, want == got, "%s %v", source, level)
 		changed = changed || want != s.compile(args...)
-		slice, err := os.Stat(s.path("out.afdo"))
+		slice, err := os.Stat(s.path("out.exec.afdo"))
 		require.NoError(s, err)
 		assert.Less(s, slice.Size(), info.Size()/2, source)
 		_, plan = s.sliced(whole, args...)
 		require.Equal(s, OutcomeUpToDate, plan.Outcome, source)
-		require.NoError(s, os.Remove(s.path("out.afdo")))
+		require.NoError(s, os.Remove(s.path("out.exec.afdo")))
 	}
 	assert.True(s, changed, "the profile has no effect")
 }

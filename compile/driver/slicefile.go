@@ -33,7 +33,7 @@ func (l *Launcher) keepIn(kind string, data []byte, write func(path string) (cha
 	if err != nil {
 		return "", false, err
 	}
-	path = filepath.Join(dir, name+slicefile.Suffix)
+	path = filepath.Join(dir, name+".afdo")
 	changed, err = write(path)
 	return path, changed, err
 }

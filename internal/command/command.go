@@ -107,6 +107,9 @@ func (c *Line) readArgs() {
 	c.Reason = c.judge()
 }
 
+// Links reports whether the command makes a program or a library of the sources.
+func (c *Line) Links() bool { return c.stage == stageLink }
+
 // Path returns a path in the command line as an absolute path.
 func (c *Line) Path(name string) string {
 	if filepath.IsAbs(name) {

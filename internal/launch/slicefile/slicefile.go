@@ -11,11 +11,15 @@ import (
 	"github.com/go-afdo/afdo/internal/files"
 )
 
-// Suffix is what the path of a slice has after the path of the object.
-const Suffix = ".afdo"
-
-// Path returns the path of the slice for an object.
-func Path(object string) string { return object + Suffix }
+// Suffix returns what the path of a command's slice has after the path of the object. People call
+// the profile of a program PROGRAM.afdo, in whatever format, so the slice of a command that makes a
+// program has another name, and never replaces such a profile.
+func Suffix(c *command.Line) string {
+	if c.Links() || filepath.Ext(c.Object) == "" {
+		return ".exec.afdo"
+	}
+	return ".afdo"
+}
 
 // PathOf returns the path of the slice for a command, beside the command's object. It is empty if
 // the output is not a regular file.
@@ -31,7 +35,7 @@ func PathOf(c *command.Line) string {
 	if object == "-" || strings.HasPrefix(filepath.ToSlash(object), "/dev/") {
 		return ""
 	}
-	return Path(relative(c, object))
+	return relative(c, object) + Suffix(c)
 }
 
 // relative converts an absolute path to a path relative to the command's folder. It returns the
@@ -75,6 +79,6 @@ func Write(path string, data []byte) (changed bool, err error) {
 
 // HasOne reports whether there is a slice file beside the object of a command.
 func HasOne(c *command.Line) bool {
-	_, err := os.Stat(c.Path(Path(c.Object)))
+	_, err := os.Stat(c.Path(c.Object + Suffix(c)))
 	return c.Object != "" && err == nil
 }

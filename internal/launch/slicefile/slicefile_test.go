@@ -39,7 +39,7 @@ func TestPath(t *testing.T) {
 		{"co", "/dev/null", ""},
 		{"co", top + "/co/src", ""},
 	} {
-		command := &command.Line{Dir: filepath.Join(top, c.dir), Object: c.object}
+		command := command.Parse([]string{"gcc", "-c", "-o", c.object}, filepath.Join(top, c.dir))
 		assert.Equal(t, c.want, PathOf(command), "%s in %s", c.object, c.dir)
 	}
 }

@@ -173,7 +173,7 @@ func readJobs(e *verb.Env, all *buildSlices) ([]job, error) {
 	var jobs []job
 	seen := make(map[string]bool)
 	for _, c := range commands {
-		path := slicefile.Path(underRoot(c.Path(c.Object), root))
+		path := underRoot(c.Path(c.Object), root) + slicefile.Suffix(c.Line)
 		if seen[path] {
 			e.Warnf("%s is compiled twice: the slice of the first command is taken", human.Name(c.Object))
 			continue
