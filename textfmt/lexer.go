@@ -35,10 +35,6 @@ type lexer struct {
 	err       error
 }
 
-func newLexer(src io.Reader) lexer {
-	return lexer{src: src, buf: make([]byte, bufferSize), line: 1}
-}
-
 // fill reads more input into the buffer, whose content has been consumed. It reports whether there
 // is more input.
 func (l *lexer) fill() bool {

@@ -37,7 +37,7 @@ const (
 // are [*afdo.FormatError], or those of r.
 func Parse(r io.Reader) (*profile.Profile, error) {
 	p := parser{
-		lexer:   newLexer(r),
+		lexer:   lexer{src: r, buf: make([]byte, bufferSize), line: 1},
 		profile: profile.New(),
 	}
 	p.parse()

@@ -220,7 +220,9 @@ func (e *encoder) function(body *profile.Body, symbols []profile.SymbolRef) bool
 // of names. So callees are sorted by name, and those with the same name are merged.
 func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []profile.Record) {
 	body.AddRecords(records, func(r *profile.Record) bool {
-		e.check(s, r)
+		if r.Discriminator > maxHalf { // an error (format note 17)
+			e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
+		}
 		line, keep := r.Line16()
 		switch {
 		case !keep:
@@ -233,14 +235,6 @@ func (e *encoder) addRecords(body *profile.Body, s profile.SymbolRef, records []
 		}
 		return keep
 	})
-}
-
-// check records an error if the discriminator of a record is too large for the format (format note
-// 17). s is the symbol of the function, for the error.
-func (e *encoder) check(s profile.SymbolRef, r *profile.Record) {
-	if r.Discriminator > maxHalf {
-		e.refuse("discriminator %d at line %d in function %q", r.Discriminator, r.Line, e.p.SymbolName(s))
-	}
 }
 
 // body appends the body of a function, with all bodies inlined in it. records have the indexes of

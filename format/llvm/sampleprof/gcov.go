@@ -203,24 +203,26 @@ func (c *fromGCOV) folded(from []profile.Record, losses *Losses) []profile.Recor
 func (c *fromGCOV) records(from []profile.Record) (records []Record, total uint64) {
 	var sum adder
 	c.open = c.open[:0]
-	leave := func(i int) {
+	leave := func(i int) (left bool) {
 		for n := len(c.open) - 1; n >= 0 && c.open[n].end == i; n-- {
 			b := c.open[n]
 			records[b.head].Count = total
 			records[b.head].Span = uint32(len(records) - b.head - 1)
 			total = sum.add(b.outer, total)
 			c.open = c.open[:n]
+			left = true
 		}
+		return left
 	}
 	for i := range from {
-		leave(i)
+		left := leave(i) // the latest record is of another body
 		f := &from[i]
 		r := Record{Line: uint16(f.Line), Discriminator: f.Discriminator, Count: f.Count}
 		switch f.Kind {
 		case profile.KindCount:
 			total = sum.add(total, f.Count)
 		case profile.KindCall:
-			if n := len(records); n == 0 || records[n-1].Kind > KindTarget || records[n-1].where() != r.where() {
+			if n := len(records); left || n == 0 || records[n-1].Kind > KindTarget || records[n-1].where() != r.where() {
 				records = append(records, Record{Line: r.Line, Discriminator: r.Discriminator})
 			}
 			r.Kind, r.Name = KindTarget, c.name(f.Callee)

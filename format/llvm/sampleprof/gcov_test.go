@@ -150,6 +150,28 @@ func TestFromGCOVLosses(t *testing.T) {
 	assert.Regexp(t, "^long:12:0\\n 5: 8\\n 3.1: g[0-9]*:4\\n  0: 4\\n$", textOf(t, p))
 }
 
+// TestFromGCOVSameLocation converts a call without a count whose location is also that of the last
+// call in the inlined body before it. Each of the two calls needs a count of its own.
+func TestFromGCOVSameLocation(t *testing.T) {
+	q := profile.New()
+	var body profile.Body
+	f, g := q.AddSymbol(profile.UnknownUnit, "f"), q.AddSymbol(profile.UnknownUnit, "g")
+	body.Enter(0, 0, g)
+	body.Call(3, 1, f, 5)
+	body.Leave()
+	body.Call(3, 1, g, 6)
+	body.Call(3, 1, f, 4)
+	q.AddFunction(q.AddSymbol(profile.UnknownUnit, "main"), profile.Function{Records: body.Records()})
+	p, losses := FromGCOV(q)
+	assert.Zero(t, losses)
+	assert.Equal(t, "main:0:0\n 3.1: 0 g:6 f:4\n 0: g:0\n  3.1: 0 f:5\n", textOf(t, p))
+	var file bytes.Buffer
+	require.NoError(t, WriteExtBinary(&file, p, WriteOptions{}))
+	r, err := OpenBytes(file.Bytes())
+	require.NoError(t, err)
+	assert.Empty(t, slices.Collect(r.Check()))
+}
+
 // TestToGCOVFiles passes ToGCOV the source files of functions, which become the units of the
 // symbols.
 func TestToGCOVFiles(t *testing.T) {

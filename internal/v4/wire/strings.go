@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -116,7 +115,7 @@ func (d *trieDecoder) add(pos int, id uint32) {
 		return
 	}
 	if d.left -= len(d.path); d.left < 0 {
-		d.Fail(pos, fault.ErrLimit, "%s", nameLimit(d.limit))
+		d.Fail(pos, fault.ErrLimit, "the names of the unit exceed %d bytes, see MaxNameBytes", d.limit)
 		return
 	}
 	d.seen.Add(id)
@@ -133,10 +132,6 @@ func (d *trieDecoder) spell() string {
 	}
 	d.text.Write(d.path)
 	return d.text.String()[d.text.Len()-len(d.path):]
-}
-
-func nameLimit(limit int) string {
-	return fmt.Sprintf("the names of the unit exceed %d bytes, see MaxNameBytes", limit)
 }
 
 // SomeStrings calls yield for each string whose labels all pass enter, until yield returns false.
