@@ -2,6 +2,7 @@ package anyprof
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -45,6 +46,14 @@ func Detect(head []byte) (Format, error) {
 		return 0, ErrEmpty
 	}
 	return 0, fmt.Errorf("%w: %s", ErrUnknown, describe(head))
+}
+
+// DetectBytes is like [Detect] for a whole file in memory. If a text begins with comments or long
+// names, it looks at more than the first [HeadLen] bytes.
+func DetectBytes(data []byte) (Format, error) {
+	f := File{at: bytes.NewReader(data), size: int64(len(data))}
+	err := f.readHead(context.Background())
+	return f.format, err
 }
 
 // detectLLVMText detects LLVM's sample and instrumentation profiles in text form. It is tried

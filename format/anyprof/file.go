@@ -73,8 +73,7 @@ func TrustedFileAt(ctx context.Context, src io.ReaderAt, size int64) (*File, err
 	}
 	head := v4file.HeadByEnd(f.at, f.size)
 	if format, err := Detect(head); head != nil && err == nil && format == V4 {
-		f.known(ctx, head)
-		return f, f.detect()
+		return f, f.known(ctx, head)
 	}
 	if seekable {
 		return f, f.readHead(ctx)
@@ -98,10 +97,11 @@ func (f *File) seek() (bool, error) {
 	return s != nil, err
 }
 
-// known sets the first bytes of a file to head, which has been read already. Later sequential reads
-// of the file return these bytes first.
-func (f *File) known(ctx context.Context, head []byte) {
+// known sets the first bytes of a file to head, which has been read already, and detects the
+// format. Later sequential reads of the file return these bytes first.
+func (f *File) known(ctx context.Context, head []byte) error {
 	f.stream = unpack.Known(head, &cancelable{ctx: ctx, r: sequential(f.at, f.size)})
+	return f.detect()
 }
 
 // readHead reads the first bytes of a file of which parts can be read, and detects the format.
@@ -110,8 +110,7 @@ func (f *File) readHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.known(ctx, head)
-	return f.detect()
+	return f.known(ctx, head)
 }
 
 // newFile completes a File: it reads the first bytes from whole and detects the format. If the file

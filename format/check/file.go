@@ -19,7 +19,7 @@ import (
 // [V4], [gcov.Check], [textfmt.Check], or the Check methods of LLVM's readers. For formats without
 // such a check, it yields the first error.
 func File(data []byte, o Options) iter.Seq[afdo.Problem] {
-	format, err := anyprof.Detect(data[:min(len(data), anyprof.HeadLen)])
+	format, err := anyprof.DetectBytes(data)
 	switch format {
 	case anyprof.V4:
 		return V4(data, o)

@@ -42,6 +42,19 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestFileLongStart checks texts that show their format only after anyprof.HeadLen bytes.
+func TestFileLongStart(t *testing.T) {
+	long := strings.Repeat("f", 2*anyprof.HeadLen)
+	for name, text := range map[string]string{
+		"name": long + ":9:1\n 1: 9\n", "comments": strings.Repeat("# comment\n", anyprof.HeadLen) + "f:9:1\n 1: 9\n", "proftext": long + "\n1\n1\n2\n",
+	} {
+		assert.Empty(t, slices.Collect(File([]byte(text), Options{})), name)
+	}
+	problems := slices.Collect(File([]byte(strings.Repeat("# comment\n", anyprof.HeadLen)), Options{}))
+	require.Len(t, problems, 1)
+	assert.ErrorIs(t, problems[0].Err, anyprof.ErrEmpty)
+}
+
 // Complete files of LLVM's formats have no problems, and truncated ones have.
 func TestFileLLVM(t *testing.T) {
 	sample := "main:10:1\n 1: 9\n 2: 1 f:1\n"
