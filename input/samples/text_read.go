@@ -1,7 +1,9 @@
 package samples
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -10,6 +12,35 @@ import (
 	"github.com/go-afdo/afdo/internal/lines"
 	"github.com/go-afdo/afdo/internal/saturating"
 )
+
+// The text form has three lists, each with a line that gives its length: of ranges
+// "begin-end:count", of addresses "offset:count" and of branches "from->to:count". Offsets are
+// hexadecimal, without 0x, counts decimal. Source: google/autofdo's sample_reader.cc and
+// sample_merger. Others write it with more or less, see textReader.
+
+const (
+	rangeMark  = "-"
+	branchMark = "->"
+)
+
+// Write writes the text form. Keys are in ascending order, so equal sets are equal texts. The text
+// has neither times nor whether the counts are exact.
+func (s *Set) Write(to io.Writer) error {
+	w := bufio.NewWriter(to) // keeps the first error
+	fmt.Fprintln(w, s.Ranges.Len())
+	for r, n := range s.Ranges.All() {
+		fmt.Fprintf(w, "%x%s%x:%d\n", r.Begin, rangeMark, r.End, n)
+	}
+	fmt.Fprintln(w, s.Addresses.Len())
+	for offset, n := range s.Addresses.All() {
+		fmt.Fprintf(w, "%x:%d\n", offset, n)
+	}
+	fmt.Fprintln(w, s.Branches.Len())
+	for b, n := range s.Branches.All() {
+		fmt.Fprintf(w, "%x%s%x:%d\n", b.From, branchMark, b.To, n)
+	}
+	return w.Flush()
+}
 
 // Parse reads the text form of one binary. Keys may come in any order. Counts of a repeated key add
 // up, and offsets may begin with 0x. Text after the lists is ignored, as in create_gcov. Anything

@@ -41,7 +41,7 @@ var openers = map[string]int{
 	"compile/driver/profilefile.go":                 1, // --profile
 	"compile/explain/compile.go":                    1, // in a temporary folder
 	"internal/v4/mapping.go":                        1, // Open of package afdo, which checks for itself
-	"format/llvm/instrprof/load.go":                 1, // Open
+	"format/llvm/instrprof/add.go":                  1, // Open
 	"produce/rebase/folder.go":                      1, // a folder, for its names
 	"input/record/candidate_linux.go":               2, // /proc and /sys
 	"input/record/processes_linux.go":               2, // /proc

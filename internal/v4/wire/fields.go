@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
@@ -240,3 +241,7 @@ func SkipVarints(p []byte, n uint64) int {
 	}
 	return i
 }
+
+// A Fault describes an error in the bytes of a section. It does not implement error: the caller,
+// which knows the section, converts it.
+type Fault = decode.Fault
