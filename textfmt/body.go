@@ -75,8 +75,7 @@ func (p *parser) section() parserState {
 	case "callsites":
 		p.list(p.callsiteEntry)
 	case "inlined":
-		p.expect('=')
-		p.expect('{')
+		p.expect("={")
 		if !p.accept('}') {
 			return inlinedStart
 		}
@@ -89,8 +88,7 @@ func (p *parser) section() parserState {
 // list parses a section of a function body, such as the counts. It calls entry to parse each entry
 // of the section.
 func (p *parser) list(entry func()) {
-	p.expect('=')
-	p.expect('{')
+	p.expect("={")
 	if p.accept('}') {
 		return
 	}
@@ -104,17 +102,17 @@ func (p *parser) list(entry func()) {
 
 func (p *parser) locationEntry() {
 	line, discriminator := p.location()
-	p.expect('=')
+	p.expect("=")
 	p.body.Count(line, discriminator, p.number(widthCount, "count"))
 }
 
 func (p *parser) callsiteEntry() {
 	line, discriminator := p.location()
 	p.arrow()
-	p.expect('{')
+	p.expect("{")
 	for {
 		callee := p.target()
-		p.expect('=')
+		p.expect("=")
 		p.body.Call(line, discriminator, callee, p.number(widthCount, "count"))
 		if !p.more() {
 			return
@@ -155,13 +153,11 @@ func (p *parser) target() profile.SymbolRef {
 // ID of the callee, and the opening brace.
 func (p *parser) inlinedHeader() {
 	line, discriminator := p.location()
-	p.expect('=')
+	p.expect("=")
 	file, name := p.symbolName()
 	id, at := p.symbolID()
 	p.body.Enter(line, discriminator, profile.SymbolRef(p.define(id, at, file, name)))
-	p.expect(')')
-	p.expect('=')
-	p.expect('{')
+	p.expect(")={")
 }
 
 // location parses the line offset and the discriminator at the start of an entry.

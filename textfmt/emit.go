@@ -128,50 +128,18 @@ func (e *emitter) filenames(paths []string) {
 
 // summary writes the block with the summary.
 func (e *emitter) summary(s *afdo.Summary) {
-	e.put("\nsummary = {")
-	for _, f := range [...]struct {
-		name  string
-		value uint64
-	}{
-		{"total_count", s.TotalCount},
-		{"max_count", s.MaxCount},
-		{"max_fn_count", s.MaxFunctionCount},
-		{"num_counts", s.NumCounts},
-		{"num_functions", s.NumFunctions},
-		{"num_detailed_entries", uint64(len(s.Entries))},
-	} {
-		e.line(1)
-		e.field(f.name, f.value)
-		e.put(",")
-	}
-	e.line(1)
-	e.put("detailed_entries = {")
-	for i := range s.Entries {
+	e.buf = fmt.Appendf(e.buf, "\nsummary = {\n  total_count = %d,\n  max_count = %d,\n  max_fn_count = %d,\n  num_counts = %d,\n  num_functions = %d,\n",
+		s.TotalCount, s.MaxCount, s.MaxFunctionCount, s.NumCounts, s.NumFunctions)
+	e.buf = fmt.Appendf(e.buf, "  num_detailed_entries = %d,\n  detailed_entries = {", len(s.Entries))
+	for i, d := range s.Entries {
 		if i > 0 {
 			e.put(",")
 		}
 		e.line(2)
-		e.detailedEntry(&s.Entries[i])
+		e.buf = fmt.Appendf(e.buf, "{cutoff = %d, min_count = %d, num_counts = %d}", d.Cutoff, d.MinCount, d.NumCounts)
 		e.relieve()
 	}
-	e.line(1)
-	e.put("}\n}\n")
-}
-
-func (e *emitter) detailedEntry(s *afdo.SummaryEntry) {
-	e.put("{")
-	e.field("cutoff", uint64(s.Cutoff))
-	e.put(", ")
-	e.field("min_count", s.MinCount)
-	e.put(", ")
-	e.field("num_counts", s.NumCounts)
-	e.put("}")
-}
-
-func (e *emitter) field(name string, value uint64) {
-	e.put(name)
-	e.put(" = ")
-	e.uint(value)
+	e.put("\n  }\n}\n")
 }
 
 // symbol writes a symbol. If f is the zero Function, the symbol has no samples (format note 21).

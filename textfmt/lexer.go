@@ -139,12 +139,16 @@ func (l *lexer) accept(c byte) bool {
 	return true
 }
 
-func (l *lexer) expect(c byte) bool {
-	if l.accept(c) {
-		return true
+// expect consumes the next tokens if they are these characters, and reports whether they are. Any
+// other token is an error.
+func (l *lexer) expect(characters string) bool {
+	for i := range len(characters) {
+		if !l.accept(characters[i]) {
+			l.unexpected(`"` + characters[i:i+1] + `"`)
+			return false
+		}
 	}
-	l.unexpected(string([]byte{'"', c, '"'}))
-	return false
+	return true
 }
 
 // more consumes the separator after an element of a list. It reports whether another element
@@ -284,9 +288,9 @@ func (l *lexer) untilQuote() (chunk []byte, closed bool) {
 // skipSection skips the rest of an unknown section after its keyword: an equals sign and a block
 // with balanced braces. Braces in quoted strings do not count (RFC 6.2, format note 23).
 func (l *lexer) skipSection() {
-	l.expect('=')
+	l.expect("=")
 	_, at := l.peek()
-	l.expect('{')
+	l.expect("{")
 	for depth := 1; depth > 0; {
 		switch c, quote := l.peek(); c {
 		case eof:

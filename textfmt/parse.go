@@ -95,7 +95,9 @@ func (p *parser) parse() {
 		case '"':
 			p.symbol()
 		default:
-			p.skipUnknown("a symbol")
+			const want = "a symbol"
+			found, at := p.keyword(want)
+			p.skipIfUnknown(found, at, want)
 		}
 	}
 }
@@ -112,11 +114,6 @@ func (p *parser) skipTo(section string) {
 	}
 }
 
-func (p *parser) skipUnknown(want string) {
-	found, at := p.keyword(want)
-	p.skipIfUnknown(found, at, want)
-}
-
 // skipIfUnknown skips a section whose keyword the RFC does not define. A known section in the wrong
 // place is an error.
 func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
@@ -129,13 +126,8 @@ func (p *parser) skipIfUnknown(keyword []byte, at position, want string) {
 }
 
 func (p *parser) filenames() {
-	p.expect('=')
-	p.expect('{')
-	if p.accept('}') {
-		return
-	}
 	seen := make(map[profile.UnitRef]bool)
-	for {
+	p.list(func() {
 		_, at := p.peek()
 		file := p.profile.AddUnit(string(p.quoted("file name")))
 		if seen[file] {
@@ -143,62 +135,46 @@ func (p *parser) filenames() {
 		}
 		seen[file] = true
 		p.files = append(p.files, file)
-		if !p.more() {
-			return
-		}
-	}
+	})
 }
 
 func (p *parser) summary() {
 	var s afdo.Summary
-	p.expect('=')
-	p.expect('{')
-	s.TotalCount = p.field("total_count", widthCount)
-	p.expect(',')
-	s.MaxCount = p.field("max_count", widthCount)
-	p.expect(',')
-	s.MaxFunctionCount = p.field("max_fn_count", widthCount)
-	p.expect(',')
-	s.NumCounts = p.field("num_counts", widthCount)
-	p.expect(',')
-	s.NumFunctions = p.field("num_functions", widthCount)
-	p.expect(',')
+	p.expect("={")
+	for _, f := range []struct {
+		name  string
+		value *uint64
+	}{
+		{"total_count", &s.TotalCount}, {"max_count", &s.MaxCount}, {"max_fn_count", &s.MaxFunctionCount},
+		{"num_counts", &s.NumCounts}, {"num_functions", &s.NumFunctions},
+	} {
+		*f.value = p.field(f.name, widthCount)
+		p.expect(",")
+	}
 	_, at := p.peek()
 	entries := p.field("num_detailed_entries", widthCount)
-	p.expect(',')
+	p.expect(",")
 	p.expectWord("detailed_entries")
-	p.expect('=')
-	p.expect('{')
-	if !p.accept('}') {
-		s.Entries = p.detailedEntries()
-	}
-	if p.expect('}') && entries != uint64(len(s.Entries)) {
+	p.list(func() {
+		var e afdo.SummaryEntry
+		p.expect("{")
+		e.Cutoff = uint32(p.field("cutoff", widthCutoff))
+		p.expect(",")
+		e.MinCount = p.field("min_count", widthCount)
+		p.expect(",")
+		e.NumCounts = p.field("num_counts", widthCount)
+		p.expect("}")
+		s.Entries = append(s.Entries, e)
+	})
+	if p.expect("}") && entries != uint64(len(s.Entries)) {
 		p.fail(at, fault.ErrSyntax, "num_detailed_entries is %d, but there are %d entries", entries, len(s.Entries))
 	}
 	p.profile.Summary = &s
 }
 
-func (p *parser) detailedEntries() []afdo.SummaryEntry {
-	var entries []afdo.SummaryEntry
-	for {
-		var e afdo.SummaryEntry
-		p.expect('{')
-		e.Cutoff = uint32(p.field("cutoff", widthCutoff))
-		p.expect(',')
-		e.MinCount = p.field("min_count", widthCount)
-		p.expect(',')
-		e.NumCounts = p.field("num_counts", widthCount)
-		p.expect('}')
-		entries = append(entries, e)
-		if !p.more() {
-			return entries
-		}
-	}
-}
-
 func (p *parser) field(name string, width uint) uint64 {
 	p.expectWord(name)
-	p.expect('=')
+	p.expect("=")
 	return p.number(width, name)
 }
 
@@ -207,13 +183,11 @@ func (p *parser) symbol() {
 	file, name := p.symbolName()
 	id, at := p.symbolID()
 	slot := p.define(id, at, file, name)
-	p.expect(':')
+	p.expect(":")
 	headCount := p.number(widthCount, "head count")
-	p.expect(':')
+	p.expect(":")
 	timestamp := p.number(widthCount, "timestamp")
-	p.expect(')')
-	p.expect('=')
-	p.expect('{')
+	p.expect(")={")
 	if p.err != nil {
 		return
 	}
@@ -243,9 +217,9 @@ func (p *parser) symbol() {
 // parenthesis. The name is valid until the next keyword or name.
 func (p *parser) symbolName() (profile.UnitRef, []byte) {
 	name := p.quoted("symbol name")
-	p.expect(':')
+	p.expect(":")
 	file := p.fileID()
-	p.expect('(')
+	p.expect("(")
 	return file, name
 }
 
