@@ -124,6 +124,8 @@ func TestExecCommands(t *testing.T) {
 	s.write("a.c", "#include \"a.h\"\nint f0(void) {}\n")
 	s.write("a.h", "int f1(void) {}\n")
 	require.NoError(t, os.Mkdir(s.path("sub"), 0o777))
+	s.write("sub/a.c", "int f0(void) {}\n")
+	s.write("sub/a.h", "")
 	s.write("args", "-O2 -c a.c -fauto-profile=own.v4\n")
 	profile := writeV4(t, tinyProfile("/src/a.c", "/src/a.h", "/src/b.c"))
 	own, err := os.ReadFile(profile)
@@ -144,6 +146,7 @@ func TestExecCommands(t *testing.T) {
 		{gcc + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=a.o.afdo -O2", "a.o.afdo", []string{"f0", "f1"}},
 		{gcc16 + " -c a.c -fauto-profile=own.v3 -O2", "-c a.c -fauto-profile=own.v3 -O2", "", nil}, // which that compiler reads
 		{gcc + " @args", "@args -fauto-profile=a.o.afdo", "a.o.afdo", []string{"f0", "f1"}},
+		{"env -C sub -u CPATH " + gcc + " -O2 -c a.c", "-fauto-profile=a.o.afdo -O2 -c a.c", "sub/a.o.afdo", []string{"f0"}},
 		{ccache + " " + gcc + " -O2 -c a.c", "ccache " + gcc + " -fauto-profile=a.o.afdo -O2 -c a.c", "a.o.afdo", []string{"f0", "f1"}},
 	} {
 		if c.slice != "" {

@@ -112,7 +112,7 @@ func (l *Launcher) Prepare(ctx context.Context, argv []string, dir string) (*Pla
 		return nil, fmt.Errorf("driver: %d significant bits", l.Bits)
 	}
 	start := planned.ProcessorTime()
-	r := &run{Launcher: l, ctx: ctx}
+	r := &run{Launcher: l, ctx: ctx, start: command.Line{Dir: dir}}
 	u := &unit{Line: r.readCommand(argv, dir)}
 	plan, err := r.prepare(u)
 	if u.file.replaced() { // maybe while it was being written: what was read of it may be of both

@@ -33,8 +33,8 @@ type compileNotes struct {
 // environment and the command line. It also contains the content of response files (@file), by the
 // result of CheckArgs.
 func (s source) notesKey() string {
-	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%d\x00%q\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
-		s.inputs.Record.Output, record.Environment(), s.inputs.Record.Environment, s.Settings, s.Args, s.Object, s.CheckArgs())
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%d\x00%d\x00%d\x00%q\x00%q\x00%q", s.compiler.Path, s.compiler.Version, s.Dir,
+		s.inputs.Record.Output, record.Environment(s.Env), s.inputs.Record.Environment, s.Args, s.Object, s.CheckArgs())
 }
 
 // notes returns what GCC writes about the control flow graphs of one of the command's sources,

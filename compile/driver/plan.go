@@ -84,7 +84,7 @@ func (u *unit) repeats(plan *Plan) bool {
 	c := u.Line
 	optionFile := func(arg string) bool { return strings.HasPrefix(arg, "@") }
 	if !slices.Contains([]Outcome{OutcomeUpToDate, OutcomeSame, OutcomeSliced, OutcomeRestored}, plan.Outcome) || slices.ContainsFunc(c.Argv(), optionFile) ||
-		c.Stdin != nil || len(c.Settings) > 0 || u.inputs.Record.Key == "" || u.inputs.Record.Environment != 0 || c.Mentions(inputs.Native) || u.file.path != c.Path(u.file.name) {
+		c.Stdin != nil || u.inputs.Record.Key == "" || u.inputs.Record.Environment != 0 || c.Mentions(inputs.Native) || u.file.path != c.Path(u.file.name) {
 		return false
 	}
 	if len(c.Launcher) > 1 || len(c.Launcher) == 1 && !command.IsLauncher(c.Launcher[0]) {

@@ -42,7 +42,7 @@ func (r *run) findProfile(c *command.Line) (*profileFile, error) {
 		if r.Profile == "" {
 			return nil, ErrNoProfile
 		}
-		p = &profileFile{name: r.Profile, path: c.Path(r.Profile)}
+		p = &profileFile{name: r.Profile, path: r.start.Path(r.Profile)}
 		if _, isURL := fetch.Helper(r.Profile); isURL {
 			var err error
 			if p, err = r.download(r.Profile); err != nil {
@@ -143,14 +143,7 @@ func openAny(path string, mode fs.FileMode) (*anyprof.Profile, error) {
 // reads this version can read it as it is. It returns false for a pipe, which can be read only
 // once.
 func (p *profileFile) reads(version uint32) bool {
-	f, _, err := files.Open(p.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, _ := f.Read(head)
-	h, err := gcov.DecodeHeader(head[:n])
+	h, err := gcov.DecodeHeader(files.Head(p.path, 64))
 	return err == nil && h.Version == version && h.ByteOrder == binary.LittleEndian
 }
 
@@ -163,14 +156,7 @@ func isGCOV(path string) bool { return formatOf(path).GCOV() }
 // formatOf detects the format of a profile by its first bytes. The result is 0 if the format is
 // unknown, or if the file cannot be read.
 func formatOf(path string) anyprof.Format {
-	f, _, err := files.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	head := make([]byte, anyprof.HeadLen)
-	n, _ := f.ReadAt(head, 0)
-	format, err := anyprof.Detect(head[:n])
+	format, err := anyprof.Detect(files.Head(path, anyprof.HeadLen))
 	if err != nil {
 		return 0
 	}

@@ -18,6 +18,7 @@ import (
 type run struct {
 	*Launcher
 	ctx    context.Context // ends the compilers that the launcher runs
+	start  command.Line    // has the folder in which the command starts, before env -C
 	warned bool            // there was something to warn of, even if Warn was already called for it in this build
 }
 

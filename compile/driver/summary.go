@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/compile/slice"
@@ -90,9 +89,5 @@ func (s source) summaryState() string {
 	case s.Summary == "":
 		return "steady"
 	}
-	info, err := os.Stat(s.Summary)
-	if err != nil {
-		return "none" // to read it fails, too
-	}
-	return fmt.Sprintf("%s %d", s.Summary, record.StateOf(info))
+	return fmt.Sprintf("%s %d", s.Summary, record.Look("", s.Summary).State)
 }

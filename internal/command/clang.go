@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// isNamed reports whether a program has a name for which fits returns true. It also looks at the
-// name of the file to which a symbolic link at the program's path leads. word is the program in the
-// command line, and dir is the folder in which the command runs.
-func isNamed(word, dir string, fits func(word string) bool) bool {
-	if fits(word) {
+// isNamed reports whether the compiler has a name for which fits returns true. It also looks at the
+// name of the file to which a symbolic link at the compiler's path leads.
+func (c *Line) isNamed(fits func(word string) bool) bool {
+	if fits(c.Compiler) {
 		return true
 	}
-	path, err := lookPath(word, dir)
+	path, err := c.CompilerPath()
 	if err != nil {
 		return false
 	}

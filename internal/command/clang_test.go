@@ -37,7 +37,7 @@ func TestParseClang(t *testing.T) {
 		"clang": true, "clang++": true, "/usr/bin/clang-22": true, "aarch64-linux-gnu-clang++-19": true,
 		"clang-cl": false, "clang-format": false, "gcc": false, "cc": false,
 	} {
-		assert.Equal(t, want, isNamed(name, "/nowhere", hasClangName), name)
+		assert.Equal(t, want, (&Line{Compiler: name, Dir: "/nowhere"}).isNamed(hasClangName), name)
 	}
 	c := parse("clang -c -fprofile-instr-use=p a.c")
 	assert.Equal(t, strings.Fields("clang -c -fprofile-instr-use=slice a.c"), c.WithProfile("slice"))

@@ -13,7 +13,8 @@ import (
 
 // A Line is a parsed command line of GCC or clang.
 type Line struct {
-	Dir      string   // in which it runs; absolute
+	Dir      string   // in which the compiler runs; absolute
+	Env      []string // environment of the compiler, NAME=VALUE; the last one of a name counts
 	Launcher []string // words before the compiler, such as ccache or nice
 	Compiler string   // as the user spelled it
 	Args     []string // arguments of the compiler
@@ -29,10 +30,6 @@ type Line struct {
 
 	// LTO reports whether -flto is set.
 	LTO bool
-
-	// Settings are the NAME=VALUE words among the launchers. They become environment variables of
-	// the compiler.
-	Settings []string
 
 	// Clang reports whether the compiler is clang. Use is clang's option for the profile, up to its
 	// "=", or "" if the command has none.
@@ -80,15 +77,16 @@ const (
 )
 
 // Parse parses a command line that runs in dir, an absolute path. It separates launchers before the
-// compiler, such as ccache, nice and env, with their arguments.
+// compiler, such as ccache, nice and env, with their arguments. It applies what env changes for the
+// compiler: the environment, which else is that of this process, and the folder.
 func Parse(argv []string, dir string) *Line {
-	c := &Line{Dir: dir}
-	c.Launcher, argv, c.Settings = splitLaunchers(argv)
+	c := &Line{Dir: dir, Env: os.Environ()}
+	argv = c.splitLaunchers(argv)
 	if len(argv) > 0 {
 		c.Compiler, c.Args = argv[0], argv[1:]
 	}
-	c.Clang = isNamed(c.Compiler, dir, hasClangName)
-	if !c.Clang && !isNamed(c.Compiler, dir, hasCompilerName) {
+	c.Clang = c.isNamed(hasClangName)
+	if !c.Clang && !c.isNamed(hasCompilerName) {
 		c.Reason = NoGCC
 		return c
 	}

@@ -70,7 +70,7 @@ func TestCompilerNames(t *testing.T) {
 		"x86_64-linux-gnu-gcc-12": true, "arm-none-eabi-g++": true, "gcc.exe": true, `C:\mingw\bin\gcc.exe`: true,
 		"clang": false, "clang++": false, "icc": false, "gfortran": true, "x86_64-linux-gnu-gfortran-12": true, "gdc": true, "ld": false, "gcc-ar": false, "": false, "tcc": false,
 	} {
-		assert.Equal(t, want, isNamed(name, "/nowhere", hasCompilerName), name)
+		assert.Equal(t, want, (&Line{Compiler: name, Dir: "/nowhere"}).isNamed(hasCompilerName), name)
 	}
 }
 
@@ -115,13 +115,49 @@ func TestWrappers(t *testing.T) {
 		"time -p g++ -c a.cc":                        "g++",
 		"timeout -k 5 60s gcc -c a.c":                "gcc",
 		"taskset 3 gcc -c a.c":                       "gcc",
-		"nice":                                       "nice", "env A=1": "env", "nice -n": "nice", "timeout 5": "timeout", "nice -n 5": "nice",
+		"nice":                                       "nice", "env A=1": "A=1", "nice -n": "nice", "timeout 5": "timeout", "nice -n 5": "nice",
 	} {
 		c := parse(line)
 		assert.Equal(t, want, c.Compiler, line)
 		assert.Equal(t, line, strings.Join(c.Argv(), " "))
 	}
-	assert.Equal(t, []string{"A=1", "CPATH=x"}, parse("env A=1 nice CPATH=x gcc -c a.c").Settings)
+}
+
+// The arguments of env change the environment and the folder of the compiler. With other options,
+// env is in the place of the compiler, so the command runs without a profile.
+func TestEnv(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bin/gcc"), nil, 0o777))
+	t.Setenv("AFDO_A", "1")
+	t.Setenv("AFDO_B", "2")
+	for line, want := range map[string]struct{ a, b, dir string }{
+		"env gcc -c a.c":                             {"1", "2", ""},
+		"env -i gcc -c a.c":                          {"", "", ""},
+		"env - AFDO_A=3 gcc -c a.c":                  {"3", "", ""},
+		"env -u AFDO_A gcc -c a.c":                   {"", "2", ""},
+		"env -uAFDO_A -uAFDO_B AFDO_B=4 gcc -c a.c":  {"", "4", ""},
+		"env -u AFDO_B -- gcc -c a.c":                {"1", "", ""},
+		"env --unset AFDO_B --unset=AFDO_A gcc a.c":  {"", "", ""},
+		"env --ignore-environment --chdir=bin ./gcc": {"", "", "bin"},
+		"env AFDO_A=3 nice env -u AFDO_B gcc a.c":    {"3", "", ""},
+		"nice ccache AFDO_A=3 gcc -c a.c":            {"3", "2", ""},
+		"env -C bin ./gcc -c a.c":                    {"1", "2", "bin"},
+		"nice env -Cbin env -C .. AFDO_B= bin/gcc":   {"1", "", ""},
+	} {
+		c := Parse(strings.Fields(line), dir)
+		assert.Contains(t, []string{"gcc", "./gcc", "bin/gcc"}, c.Compiler, line)
+		assert.Equal(t, want.a, Getenv(c.Env, "AFDO_A"), line)
+		assert.Equal(t, want.b, Getenv(c.Env, "AFDO_B"), line)
+		assert.Equal(t, filepath.Join(dir, want.dir), c.Dir, line)
+		assert.Equal(t, line, strings.Join(c.Argv(), " "))
+	}
+	path, err := Parse([]string{"env", "PATH=bin", "gcc", "-c", "a.c"}, dir).CompilerPath()
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "bin/gcc"), path)
+	for _, line := range []string{"env -S gcc gcc -c a.c", "env -iu AFDO_A gcc -c a.c", "env --argv0=x gcc -c a.c", "env -u"} {
+		assert.Equal(t, NoGCC, Parse(strings.Fields(line), dir).Reason, line)
+	}
 }
 
 // The last -O option of a command line is its level.

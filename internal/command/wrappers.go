@@ -1,7 +1,7 @@
 package command
 
 import (
-	"os"
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -23,11 +23,11 @@ var distributors = []string{"distcc", "icecc"}
 type wrapper struct {
 	withValue string // options whose value is the next argument
 	operands  int    // number of arguments before the command
-	settings  bool   // NAME=VALUE arguments may come before the command
+	isEnv     bool   // its arguments change the environment and the folder of the command
 }
 
 var wrappers = map[string]wrapper{
-	"env":     {withValue: "-u --unset", settings: true},
+	"env":     {withValue: "-u -C --unset --chdir", isEnv: true},
 	"ionice":  {withValue: "-c -n --class --classdata"},
 	"nice":    {withValue: "-n --adjustment"},
 	"nohup":   {},
@@ -38,51 +38,77 @@ var wrappers = map[string]wrapper{
 	"timeout": {withValue: "-k -s --kill-after --signal", operands: 1},
 }
 
-// splitLaunchers splits a command line: before are the launchers with their arguments, and rest
-// begins with the compiler. settings are the NAME=VALUE words in before, which become environment
-// variables.
-func splitLaunchers(argv []string) (before, rest, settings []string) {
+// splitLaunchers sets Launcher to the launchers with their arguments, at the beginning of a command
+// line, and applies what env changes for the compiler. The returned rest begins with the compiler.
+func (c *Line) splitLaunchers(argv []string) (rest []string) {
 	rest = argv
 	for len(rest) > 1 {
 		n := 0
 		if IsLauncher(rest[0]) {
 			n = 1
 		} else if w, ok := wrappers[ProgramName(rest[0])]; ok {
-			n = w.skip(rest)
-		} else if len(before) > 0 && isSetting(rest[0]) { // ccache takes them, too
+			n = c.skip(&w, rest)
+		} else if len(c.Launcher) > 0 && isSetting(rest[0]) { // of env or ccache
+			c.Env = append(c.Env, rest[0])
 			n = 1
 		}
 		if n == 0 || n >= len(rest) {
 			break
 		}
-		for _, word := range rest[:n] {
-			if isSetting(word) {
-				settings = append(settings, word)
-			}
-		}
-		before, rest = argv[:len(before)+n], rest[n:]
+		c.Launcher, rest = argv[:len(c.Launcher)+n], rest[n:]
 	}
-	return before, rest, settings
+	return rest
 }
 
-// skip returns the number of words at the beginning of argv that belong to the wrapper, including
-// its name.
-func (w *wrapper) skip(argv []string) int {
+// skip returns the number of words at the beginning of argv that belong to a wrapper, including its
+// name, and applies those of env. It returns 0 for an option of env that is not supported.
+func (c *Line) skip(w *wrapper, argv []string) int {
 	values := strings.Fields(w.withValue)
 	i := 1
 	for ; i < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
-		if argv[i] == "--" {
+		option := argv[i]
+		if option == "--" {
 			i++
 			break
 		}
-		if slices.Contains(values, argv[i]) {
+		if slices.Contains(values, option) && i+1 < len(argv) {
 			i++
+			option += argv[i]
+		}
+		if w.isEnv && !c.applyEnv(option) {
+			return 0
 		}
 	}
-	for w.settings && i < len(argv) && isSetting(argv[i]) {
-		i++
-	}
 	return i + w.operands
+}
+
+// envOptions replaces the long names of options of env by the short ones.
+var envOptions = strings.NewReplacer("--ignore-environment", "-i", "--unset=", "-u", "--unset", "-u", "--chdir=", "-C", "--chdir", "-C")
+
+// applyEnv applies an option of env to the environment and the folder of the compiler: -i, -uNAME
+// or -CFOLDER, or a long form of these. It returns false for another option.
+func (c *Line) applyEnv(option string) bool {
+	option = envOptions.Replace(option)
+	if option == "-i" || option == "-" {
+		c.Env = nil
+	} else if name, ok := strings.CutPrefix(option, "-u"); ok {
+		c.Env = slices.DeleteFunc(c.Env, func(setting string) bool { return strings.HasPrefix(setting, name+"=") })
+	} else if folder, ok := strings.CutPrefix(option, "-C"); ok {
+		c.Dir = c.Path(folder)
+	} else {
+		return false
+	}
+	return true
+}
+
+// Getenv returns the value of a variable in an environment, or "" if it is not set.
+func Getenv(env []string, name string) string {
+	for _, setting := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(setting, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // IsLauncher reports whether a program is a compiler launcher, which runs the compiler given after
@@ -162,26 +188,17 @@ func (c *Line) TakeForGCC() { c.readArgs() }
 
 // CompilerPath returns the path of the command's compiler. It skips symbolic links to launchers
 // that have the compiler's name, such as those in /usr/lib/ccache.
-func (c *Line) CompilerPath() (string, error) { return lookPath(c.Compiler, c.Dir) }
-
-// lookPath finds a program in $PATH. It skips symbolic links to compiler launchers, such as those
-// in /usr/lib/ccache.
-func lookPath(name, dir string) (string, error) {
+func (c *Line) CompilerPath() (string, error) {
+	name := c.Compiler
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		path, err := exec.LookPath(name)
+		path, err := exec.LookPath(c.Path(name))
 		if err != nil || !isMasked(path) {
 			return path, err
 		}
 		name = filepath.Base(name)
 	}
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil && !isMasked(path) {
+	for _, folder := range filepath.SplitList(cmp.Or(Getenv(c.Env, "PATH"), "/bin:/usr/bin")) {
+		if path, err := exec.LookPath(filepath.Join(c.Path(folder), name)); err == nil && !isMasked(path) {
 			return path, nil
 		}
 	}

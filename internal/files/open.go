@@ -60,6 +60,19 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return text.Bytes(), err
 }
 
+// Head returns the first n bytes of a regular file, or fewer if the file is shorter. It returns
+// none if the file cannot be read.
+func Head(path string, n int) []byte {
+	f, _, err := Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, n)
+	n, _ = f.ReadAt(head, 0)
+	return head[:n]
+}
+
 // A Watch detects changes of an open file. The zero Watch never reports a change.
 type Watch struct {
 	file interface{ Stat() (fs.FileInfo, error) }

@@ -86,7 +86,7 @@ func Find(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, ca
 	}
 	for _, key := range []string{here, anywhere} {
 		data, _ := cache.Get(store.Inputs, key)
-		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache, f.Dir) {
+		if last, ok := record.Decode(data, f.root); ok && last.Holds(cache, f.Dir, f.Env) {
 			if last.Renewed || key != here {
 				cache.Put(store.Inputs, here, last.Encode())
 			}
@@ -123,14 +123,14 @@ type finder struct {
 // checkout, so the same command in another checkout has the same key. By this key, checkouts with
 // the same files share a record.
 func (f *finder) keys() (here, anywhere string) {
-	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment())}
+	parts := []string{slice.TextForm, f.compiler.Path, f.compiler.Version, f.root.Without(f.Dir), fmt.Sprint(record.Environment(f.Env))}
 	if f.Mentions(Native) {
 		parts = append(parts, processor())
 	}
 	if f.Stdin != nil {
 		parts = append(parts, fmt.Sprint(len(f.Stdin), xxhash.Sum64(f.Stdin)))
 	}
-	parts = append(append(parts, f.Settings...), f.root.WithoutAll(f.Sources)...)
+	parts = append(parts, f.root.WithoutAll(f.Sources)...)
 	anywhere = fmt.Sprintf("%q", append(parts, f.root.WithoutAll(f.PreprocessArgs())...))
 	return anywhere + string(f.root), anywhere
 }
@@ -140,7 +140,7 @@ func (f *finder) keys() (here, anywhere string) {
 func (f *finder) preprocess(ctx context.Context, cache *store.Store) (*Inputs, error) {
 	r := &record.Record{Root: f.root}
 	in := &Inputs{Record: r, text: new(slice.Text)}
-	o := toolchain.NewObserver(f.compiler.Path, f.Dir)
+	o := toolchain.NewObserver(f.compiler.Path, f.Dir, f.Env)
 	o.UsersRules = f.Mentions("-specs") || f.Mentions("-fplugin")
 	var names []string
 	ready := 0 // sources that are preprocessed already
@@ -269,20 +269,19 @@ func (f *finder) newerHeader(text []byte, precompiled map[string]string) string 
 }
 
 // Run runs the compiler of a command with other arguments, in the folder and with the environment
-// settings of the command. It returns the compiler's standard output and standard error. The
+// of the command. It returns the compiler's standard output and standard error. The
 // observer o, unless it is nil, collects the paths that the compiler looks up.
 func Run(ctx context.Context, c *command.Line, compiler *toolchain.Compiler, o *toolchain.Observer, args []string) (out, said []byte, err error) {
 	run := toolchain.RunUntilDeath
 	if o != nil {
 		run = o.Run
 	} else {
-		o = &toolchain.Observer{Path: compiler.Path, Dir: c.Dir}
+		o = toolchain.NewObserver(compiler.Path, c.Dir, c.Env)
 	}
 	cmd := o.Command(ctx, args...)
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.Env = append(append(cmd.Env, c.Settings...), "LC_ALL=C")
 	text := bytes.NewBuffer(make([]byte, 0, usualText)) // Grow would clear it, and so have all its pages
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = text, &errs

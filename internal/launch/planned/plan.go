@@ -50,7 +50,7 @@ func Key(flags, argv []string, dir string) string {
 		value, set := os.LookupEnv(name)
 		fmt.Fprintf(h, "\x00%t%q", set, value)
 	}
-	fmt.Fprintf(h, "\x00%d", record.Environment())
+	fmt.Fprintf(h, "\x00%d", record.Environment(os.Environ()))
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
@@ -105,7 +105,7 @@ func (p *Plan) holds(cache *store.Store) bool {
 	}
 	data, _ := cache.Get(store.Inputs, p.Inputs)
 	in, ok := record.Decode(data, record.RootOf(p.Dir))
-	if !ok || in.Result() != p.Result || !in.Holds(cache, p.Dir) {
+	if !ok || in.Result() != p.Result || !in.Holds(cache, p.Dir, os.Environ()) {
 		return false
 	}
 	if in.Renewed {

@@ -34,7 +34,7 @@ func TestEncode(t *testing.T) {
 
 // The cache key of a command depends on all environment variables that the launcher itself reads.
 func TestVariables(t *testing.T) {
-	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\("([A-Z_]+)"`)
+	get := regexp.MustCompile(`(?:Getenv|LookupEnv|setting)\((?:\w[\w.]*, )?"([A-Z_]+)"`)
 	found := 0
 	count := func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -1,31 +1,29 @@
 package record
 
 import (
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
 
-// Environment returns a hash of the environment variables that affect the output of GCC and clang.
-// Variables that only change messages are left out.
-func Environment() uint64 { return hashOfEnvironment(readByCompilers) }
+// Environment returns a hash of the variables of an environment that affect the output of GCC and
+// clang. Variables that only change messages are left out.
+func Environment(env []string) uint64 { return hashOfEnvironment(env, readByCompilers) }
 
-// WholeEnvironment returns a hash of all environment variables, except those that make and shells
-// set anew for each command. It is for commands that run a script or another unknown program, which
-// may read any variable.
-func WholeEnvironment() uint64 {
-	return hashOfEnvironment(func(name string) bool {
+// WholeEnvironment returns a hash of all variables of an environment, except those that make and
+// shells set anew for each command. It is for commands that run a script or another unknown
+// program, which may read any variable.
+func WholeEnvironment(env []string) uint64 {
+	return hashOfEnvironment(env, func(name string) bool {
 		return !slices.Contains([]string{"_", "OLDPWD", "SHLVL", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKE_TERMERR", "MAKE_TERMOUT"}, name)
 	})
 }
 
-// hashOfEnvironment returns a hash of those environment variables for whose names wanted returns
-// true. The hash is never 0.
-func hashOfEnvironment(wanted func(name string) bool) uint64 {
-	settings := os.Environ()
-	settings = slices.DeleteFunc(settings, func(setting string) bool {
+// hashOfEnvironment returns a hash of those variables of an environment for whose names wanted
+// returns true. The hash is never 0.
+func hashOfEnvironment(env []string, wanted func(name string) bool) uint64 {
+	settings := slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")
 		return !wanted(name)
 	})

@@ -266,13 +266,13 @@ func (r *Record) State() uint64 {
 	return xxhash.Sum64(e.Data)
 }
 
-// Holds reports whether the recorded result is still valid for a command that runs in dir: all
-// recorded paths have the same states, or at least the same contents. If a file was written again
-// with its old content, or a folder has changed but no missing name has appeared in it, Holds
-// updates the state in the record. It sets Renewed if storing the record makes the next call
-// faster.
-func (r *Record) Holds(cache *store.Store, dir string) bool {
-	if r.Environment != 0 && r.Environment != WholeEnvironment() || !r.foldersHold(dir) {
+// Holds reports whether the recorded result is still valid for a command that runs in dir with the
+// environment env: all recorded paths have the same states, or at least the same contents. If a
+// file was written again with its old content, or a folder has changed but no missing name has
+// appeared in it, Holds updates the state in the record. It sets Renewed if storing the record
+// makes the next call faster.
+func (r *Record) Holds(cache *store.Store, dir string, env []string) bool {
+	if r.Environment != 0 && r.Environment != WholeEnvironment(env) || !r.foldersHold(dir) {
 		return false
 	}
 	var buf []byte

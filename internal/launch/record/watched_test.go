@@ -56,11 +56,11 @@ func TestRenewed(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o666))
 		then := time.Unix(int64(i), 0) // clocks of file systems may stand still for milliseconds
 		require.NoError(t, os.Chtimes(dir, then, then))
-		require.True(t, r.Holds(nil, dir))
+		require.True(t, r.Holds(nil, dir, nil))
 		assert.Equal(t, i+1 == longListing, r.Renewed, i)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.h"), nil, 0o666))
-	assert.False(t, r.Holds(nil, dir))
+	assert.False(t, r.Holds(nil, dir, nil))
 }
 
 // isThere reports whether the file system finds the file written under the name asked.

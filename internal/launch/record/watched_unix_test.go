@@ -17,5 +17,5 @@ func TestWatchedBecomesPipe(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "inc"), 0o666))
 	r := &Record{Watched: []Watched{{File{Path: "inc", State: 1}, []string{"a.h"}}}}
-	assert.True(t, r.Holds(nil, dir))
+	assert.True(t, r.Holds(nil, dir, nil))
 }

@@ -55,7 +55,7 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 	if err != nil {
 		return nil, err
 	}
-	version, err := versionOf(ctx, path, c.Dir, cache)
+	version, err := versionOf(ctx, path, c.Dir, c.Env, cache)
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +66,17 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 }
 
 // versionOf returns the version of the compiler at path, as askVersion does, from the cache if
-// possible.
-func versionOf(ctx context.Context, path, dir string, cache *store.Store) (string, error) {
+// possible. The compiler runs in the folder dir, with the environment env.
+func versionOf(ctx context.Context, path, dir string, env []string, cache *store.Store) (string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = string(filepath.Separator) // the folder is reported when the compiler runs there
 	}
 	key := "version\x00" + path
 	data, _ := cache.Get(store.Compilers, key)
-	if r, ok := record.Decode(data, ""); ok && r.Holds(cache, dir) {
+	if r, ok := record.Decode(data, ""); ok && r.Holds(cache, dir, env) {
 		return string(r.Text), nil
 	}
-	o := NewObserver(path, dir)
+	o := NewObserver(path, dir, env)
 	version, err := askVersion(ctx, o)
 	if err != nil {
 		return "", err

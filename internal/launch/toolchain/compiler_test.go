@@ -92,7 +92,7 @@ func TestServerOfWrapper(t *testing.T) {
 	path := filepath.Join(dir, "gcc")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 30 &\necho $1\n"), 0o777))
 	began := time.Now()
-	out, err := NewObserver(path, dir).ask(t.Context(), "--version")
+	out, err := NewObserver(path, dir, os.Environ()).ask(t.Context(), "--version")
 	require.NoError(t, err)
 	assert.Equal(t, "--version\n", string(out))
 	assert.Less(t, time.Since(began), 20*time.Second)

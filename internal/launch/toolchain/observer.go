@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-afdo/afdo/internal/command"
 	"github.com/go-afdo/afdo/internal/files"
 	"github.com/go-afdo/afdo/internal/launch/record"
 	"github.com/go-afdo/afdo/internal/launch/store"
@@ -23,6 +23,7 @@ import (
 type Observer struct {
 	Path  string               // of the compiler
 	Dir   string               // in which it runs
+	env   []string             // its environment
 	plain bool                 // the program is named like a compiler and is not a script
 	start time.Time            // of the first run
 	asked map[string]trace.Use // the paths, and how they were used
@@ -35,9 +36,10 @@ type Observer struct {
 	blind   bool // some lookups were not observed
 }
 
-// NewObserver returns an Observer of the compiler at a path, which will run in the folder dir.
-func NewObserver(path, dir string) *Observer {
-	o := &Observer{Path: path, Dir: dir, start: record.Now(), asked: make(map[string]trace.Use)}
+// NewObserver returns an Observer of the compiler at a path, which will run in the folder dir, with
+// the environment env.
+func NewObserver(path, dir string, env []string) *Observer {
+	o := &Observer{Path: path, Dir: dir, env: env, start: record.Now(), asked: make(map[string]trace.Use)}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		base := filepath.Base(target)
 		hasName := slices.ContainsFunc([]string{"gcc", "g++", "c++", "clang"}, func(name string) bool { return strings.Contains(base, name) })
@@ -47,23 +49,14 @@ func NewObserver(path, dir string) *Observer {
 }
 
 // isScript reports whether a program file is a script, which another program interprets.
-func isScript(path string) bool {
-	f, _, err := files.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 2)
-	_, err = f.ReadAt(head, 0)
-	return err == nil && string(head) == "#!"
-}
+func isScript(path string) bool { return string(files.Head(path, 2)) == "#!" }
 
 // Command returns a command that runs the compiler with the given arguments. Its messages are in
 // English.
 func (o *Observer) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, o.Path, args...)
 	cmd.Dir = o.Dir
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
+	cmd.Env = slices.DeleteFunc(slices.Clone(o.env), func(setting string) bool {
 		return strings.HasPrefix(setting, "DEPENDENCIES_OUTPUT=") || strings.HasPrefix(setting, "SUNPRO_DEPENDENCIES=")
 	})
 	cmd.Env = append(cmd.Env, "LC_ALL=C")
@@ -99,7 +92,7 @@ func (o *Observer) noteProgram(program trace.Program, first string) {
 		o.blind = o.blind || o.plain // it was taken for a compiler, and links were not noted
 		o.foreign = true
 	}
-	folders := filepath.SplitList(os.Getenv("PATH"))
+	folders := filepath.SplitList(command.Getenv(o.env, "PATH"))
 	if strings.Contains(program.Name, "/") {
 		folders = []string{""}
 	}
@@ -119,11 +112,11 @@ func (o *Observer) Opened(path string) bool { return o.asked[path]&trace.Open !=
 // file has changed since the first run.
 func (o *Observer) Fill(r *record.Record, cache *store.Store, files []string) bool {
 	if o.foreign {
-		r.Environment = record.WholeEnvironment()
+		r.Environment = record.WholeEnvironment(o.env)
 	}
 	ok := r.Add(cache, o.Dir, files, o.asked, o.start) && !o.blind
-	if o.UsersRules || os.Getenv("LD_PRELOAD") != "" || slices.ContainsFunc(r.Others, func(f record.File) bool { return filepath.Base(f.Path) == "specs" }) {
-		r.Environment = record.WholeEnvironment()
+	if o.UsersRules || command.Getenv(o.env, "LD_PRELOAD") != "" || slices.ContainsFunc(r.Others, func(f record.File) bool { return filepath.Base(f.Path) == "specs" }) {
+		r.Environment = record.WholeEnvironment(o.env)
 	}
 	return ok
 }
