@@ -185,7 +185,7 @@ func TestSliceClang(t *testing.T) {
 		{cli.StatusUsage, "p.extbinary --unit a.c --deps a.d --to extbinary --quantize 2", "--quantize is for GCOV profiles"},
 		{cli.StatusFault, "p.sampletext --unit a.c --deps a.d --to extbinary", "p.sampletext: no slices of this profile: it is a sample profile that is not ExtBinary"},
 		{cli.StatusFault, "p.md5 --unit a.c --deps a.d --to extbinary", "known by their MD5s only"},
-		{cli.StatusFault, "p.extbinary --unit a.c --deps a.d --to v2", "afdo slice does not take LLVM sample profiles, only GCOV profiles"},
+		{cli.StatusFault, "p.extbinary --unit a.c --deps a.d --to v2", "afdo slice --to v2 does not take LLVM sample profiles, only GCOV profiles"},
 	} {
 		assert.Contains(t, s.fails(c.status, append([]string{"afdo", "slice"}, strings.Fields(c.args)...)...), c.says, c.args)
 	}

@@ -244,28 +244,19 @@ func escape(s string) string {
 // help writes a help text to a manual page. The program man wraps its paragraphs, but leaves
 // indented lines as they are.
 func (p *page) help(text string) {
-	verbatim := false
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		verbatim := false
 		fmt.Fprintln(p.w, ".PP")
 		for line := range strings.SplitSeq(paragraph, "\n") {
 			if indented := strings.HasPrefix(line, "  "); indented != verbatim {
 				verbatim = indented
-				p.verbatim(verbatim)
+				fmt.Fprintln(p.w, map[bool]string{true: ".nf", false: ".fi"}[verbatim])
 			}
 			p.text(line)
 		}
 		if verbatim {
-			verbatim = false
-			p.verbatim(false)
+			fmt.Fprintln(p.w, ".fi")
 		}
-	}
-}
-
-func (p *page) verbatim(begin bool) {
-	if begin {
-		fmt.Fprintln(p.w, ".nf")
-	} else {
-		fmt.Fprintln(p.w, ".fi")
 	}
 }
 

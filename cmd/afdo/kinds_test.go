@@ -101,7 +101,7 @@ func TestKinds(t *testing.T) {
 
 	for _, c := range []struct{ args, err string }{
 		{"lookup FILE --symbol f", "FILE: afdo lookup does not take count profiles, only GCOV profiles"},
-		{"slice FILE --unit a --to v4", "FILE: afdo slice does not take count profiles, only GCOV profiles"},
+		{"slice FILE --unit a --to v4", "FILE: afdo slice --to v4 does not take count profiles, only GCOV profiles"},
 		{"merge FILE " + v4 + " --to v4", v4 + ": afdo merge takes one kind of profile: no GCOV profiles after count profiles"},
 		{"convert FILE --to bare", "FILE: bare cannot hold count profiles"},
 		{"merge FILE --to bare", "bare cannot hold count profiles"},

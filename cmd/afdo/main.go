@@ -109,7 +109,7 @@ func run(e *verb.Env, args []string) int {
 		return result
 	}
 	fmt.Fprintf(e.Err, "%s %s\n", cli.Colored(e.Err, cli.Red, "afdo:"), message)
-	if result == cli.StatusUsage {
+	if result == cli.StatusUsage && errSettings == nil {
 		fmt.Fprintf(e.Err, "Try '%s --help'.\n", cmd.CommandPath())
 	}
 	return result

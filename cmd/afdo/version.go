@@ -51,18 +51,14 @@ the default. Flags of a command line win over both. An empty value stands for th
 
 The file is afdo/config in the user's folder for configuration files, or $AFDO_CONFIG. It has
 a line NAME=VALUE for each setting, and lines of comments that begin with #:
-
-  AFDO_PROFILE       the profile of exec, if there is no --profile
-  AFDO_CACHE_DIR     the folder of the cache
-  AFDO_CACHE_SIZE    how much the cache may hold
-  AFDO_CACHE_DAYS    for how many days the cache keeps an unused file
-  AFDO_MAX_DOWNLOAD  --max-download of all verbs
-  AFDO_TIMEOUT       --timeout of all verbs
-  AFDO_MIN_RATE      --min-rate of all verbs
-  NO_COLOR           no colours if it is not empty`
+`
 
 func newConfigCommand(e *verb.Env) *cobra.Command {
-	return newFactsVerb("config", "Print the settings and where they come from", configHelp, func(json bool) error { return printConfig(e, json) })
+	long := configHelp
+	for _, s := range settings.All {
+		long += fmt.Sprintf("\n  %-17s  %s", s.Name, s.Meaning)
+	}
+	return newFactsVerb("config", "Print the settings and where they come from", long, func(json bool) error { return printConfig(e, json) })
 }
 
 // A ConfigFact is one setting in the JSON of "afdo config".

@@ -112,7 +112,7 @@ func (c *Compiling) profileFor(compiler *toolchain.Compiler) (string, error) {
 	case compiler.Clang:
 		return c.path, nil
 	}
-	return "", fmt.Errorf("%s: GCC reads profiles of GCOV, not %v", c.path, c.format)
+	return "", fmt.Errorf("%s: GCC reads no %v: \"afdo convert --to v4c -o OUT %s\" makes a profile that it reads", c.path, c.format, c.path)
 }
 
 // A usageReport describes how a compiler reports its use of a profile: flags are the options that

@@ -51,10 +51,7 @@ func (t *tuning) check(ctx context.Context) error {
 	}
 	for i, word := range commands {
 		word = filepath.Base(word)
-		next := ""
-		if i+1 < len(commands) {
-			next = word + " " + commands[i+1]
-		}
+		next := word + " " + strings.Join(commands[i+1:min(i+2, len(commands))], "")
 		for _, l := range otherLanguages {
 			if at := slices.IndexFunc(l.programs, func(name string) bool { return name == word || name == next }); at >= 0 {
 				return fmt.Errorf("tune: %w: the build runs %s: %s", errCannotTune, l.programs[at], l.why)

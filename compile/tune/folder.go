@@ -43,21 +43,10 @@ func claimFolder(folder string) error {
 			return fmt.Errorf("tune: %s: %w: %s is a symbolic link", folder, errFolder, e.Name())
 		}
 	}
-	if len(entries) > 0 && !isMarked(folder) {
+	if mark, err := files.ReadFile(filepath.Join(folder, tagFile), int64(len(tagText))); len(entries) > 0 && (err != nil || string(mark) != tagText) {
 		return fmt.Errorf("tune: %s: %w: it contains files that tune did not make; choose an empty or a new folder", folder, errFolder)
 	}
 	return cmp.Or(files.Replace(filepath.Join(folder, tagFile), []byte(tagText)), files.Replace(filepath.Join(folder, ".gitignore"), []byte("*\n")))
-}
-
-// isMarked reports whether tune has marked a folder as its own.
-func isMarked(folder string) bool {
-	path := filepath.Join(folder, tagFile)
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(tagText)) {
-		return false
-	}
-	text, err := files.ReadFile(path, int64(len(tagText)))
-	return err == nil && string(text) == tagText
 }
 
 // emptyFolder makes an empty folder. It removes an existing one with all of its files.

@@ -103,12 +103,9 @@ func contradicts(counted []Measure) func(change float64) bool {
 // the same with both builds.
 func (t *tuning) rounds(ctx context.Context, try *Try, plan *duel.Plan) (*duel.Result, error) {
 	plan.Round = func(done, planned int) { t.detail("round %d of %d", done+1, planned) }
-	var outputs [2]map[uint64]bool
+	outputs := [2]map[uint64]bool{{}, {}}
 	result, err := plan.Run(func(which int) (duel.Usage, error) {
 		took, printed, err := t.runAll(ctx, t.Measure, []string{t.base, try.Folder}[which])
-		if outputs[which] == nil {
-			outputs[which] = make(map[uint64]bool)
-		}
 		outputs[which][printed] = true
 		return took, err
 	})

@@ -43,6 +43,18 @@ func IsMissing(err error) bool {
 	return errors.As(err, &usage) && usage.missing
 }
 
+// A FileError is an error about the file that messages call Name.
+type FileError struct {
+	Name string
+	Err  error
+}
+
+// Error returns the name of the file and the message of Err.
+func (e *FileError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *FileError) Unwrap() error { return e.Err }
+
 // A StatusError is an exit status. A verb that returns it ends the process with this status and
 // without a message.
 type StatusError int
@@ -55,7 +67,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 var packagePrefixes = []string{
 	"afdo: ", "profile: ", "builder: ", "textfmt: ", "gcov: ", "slice: ", "check: ", "index: ",
 	"sampleprof: ", "instrprof: ", "memprof: ", "samples: ", "perfdata: ", "symbolize: ", "create: ",
-	"anyprof: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
+	"anyprof: ", "gcda: ", "explain: ", "record: ", "rebase: ", "tune: ", "driver: ", "remote: ",
 }
 
 // missingFile returns the message for a file that does not exist. If the path is a URL, the message
@@ -74,6 +86,10 @@ func missingFile(err *fs.PathError) string {
 // control characters escaped.
 func Message(err error) string {
 	text := err.Error()
+	// The name of the file stays, also if it is that of a package.
+	if named := (*FileError)(nil); errors.As(err, &named) && text == named.Error() {
+		return human.Text(named.Name) + ": " + Message(named.Err)
+	}
 	// A missing file has one message, whether stat or open failed.
 	var missing *fs.PathError
 	if errors.As(err, &missing) && errors.Is(missing.Err, fs.ErrNotExist) {

@@ -25,7 +25,11 @@ func Parse(data []byte, dir string) ([]Entry, error) {
 		Directory, File, Command string
 		Arguments                []string
 	}
-	if err := json.Unmarshal(data, &list); err != nil {
+	err := json.Unmarshal(data, &list)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
+		return nil, fmt.Errorf("not a compilation database: unexpected JSON %s before byte %d", other.Value, other.Offset)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("not a compilation database: %w", err)
 	}
 	entries := make([]Entry, 0, len(list))

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/files"
+	"github.com/go-afdo/afdo/internal/lines"
 )
 
 // A Setting is an environment variable that afdo reads. Usual is the value that applies if it is
@@ -59,7 +60,7 @@ func Load() (loaded []string, err error) {
 	}
 	text, err := files.ReadFile(path, maxFile)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("configuration file: %w", err)
 	}
 	for i, line := range strings.Split(string(text), "\n") {
 		name, value, found := strings.Cut(strings.TrimSpace(line), "=")
@@ -67,9 +68,9 @@ func Load() (loaded []string, err error) {
 		case name == "" || strings.HasPrefix(name, "#"):
 			continue
 		case !found:
-			return nil, fmt.Errorf("%s:%d: %w: want NAME=VALUE", path, i+1, ErrSetting)
+			return nil, fmt.Errorf("%s:%d: %w: want NAME=VALUE, see \"afdo help config\"", path, i+1, ErrSetting)
 		case !slices.ContainsFunc(All, func(s Setting) bool { return s.Name == name }):
-			return nil, fmt.Errorf("%s:%d: %w: unknown name %q", path, i+1, ErrSetting, name)
+			return nil, fmt.Errorf("%s:%d: %w: unknown name %s, see \"afdo help config\"", path, i+1, ErrSetting, lines.Excerpt([]byte(name)))
 		}
 		if _, set := os.LookupEnv(name); set {
 			continue

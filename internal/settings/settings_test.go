@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,9 +36,10 @@ func TestLoad(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		"AFDO_PROFILE":       "config:1: bad setting: want NAME=VALUE",
-		"\nPATH=/x":          `config:2: bad setting: unknown name "PATH"`,
-		"AFDO_PROFILE=a\x00": "config:1: bad setting: setenv: invalid argument",
+		"AFDO_PROFILE":                `config:1: bad setting: want NAME=VALUE, see "afdo help config"`,
+		"\nPATH=/x":                   `config:2: bad setting: unknown name "PATH", see "afdo help config"`,
+		strings.Repeat("x", 99) + "=": `unknown name "` + strings.Repeat("x", 40) + `"..., see`,
+		"AFDO_PROFILE=a\x00":          "config:1: bad setting: setenv: invalid argument",
 	} {
 		_, err := load(t, text)
 		require.ErrorIs(t, err, ErrSetting)

@@ -77,6 +77,12 @@ func NewSlice(e *verb.Env) *cobra.Command {
 			if why {
 				return sliceWhy(e, args[0], args[1])
 			}
+			switch {
+			case !all.enabled && (all.dir != "" || all.database != ""):
+				return cli.Usagef("-d and --compile-commands go with --all")
+			case !all.enabled && len(s.units) == 0:
+				return cli.Missing("flag --unit or --all")
+			}
 			if err := out.Resolve(e); err != nil {
 				return err
 			}
@@ -129,19 +135,13 @@ func runSlice(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.O
 	if all.enabled {
 		return sliceAll(e, path, all, s, out, target)
 	}
-	return sliceOne(e, path, all, s, out, target)
+	return sliceOne(e, path, s, out, target)
 }
 
 // sliceOne writes one slice of a GCOV profile: the part that a compile of the units of --unit uses,
 // with the headers that --deps lists.
-func sliceOne(e *verb.Env, path string, all *buildSlices, s *slicing, out verb.Output, target slice.Target) error {
-	switch {
-	case all.dir != "" || all.database != "":
-		return cli.Usagef("-d and --compile-commands go with --all")
-	case len(s.units) == 0:
-		return cli.Missing("flag --unit or --all")
-	}
-	return e.WithGCOV("slice", path, func(in *gcovkind.Input) error {
+func sliceOne(e *verb.Env, path string, s *slicing, out verb.Output, target slice.Target) error {
+	return e.WithGCOV("slice --to "+out.Out.Format.Name, path, func(in *gcovkind.Input) error {
 		program, err := s.openProgram(in, false, target)
 		if err != nil {
 			return err

@@ -291,8 +291,6 @@ func sliceForClang(e *verb.Env, path string, all *buildSlices, s *slicing, out v
 		return cutAll(e, path, all, func(work func(cutter) error) error {
 			return withClangProfile(path, &s.summary, out, func(p *clangprofile.Profile) error { return work(clangCutter(p, path)) })
 		})
-	case all.dir != "" || all.database != "":
-		return cli.Usagef("-d and --compile-commands go with --all")
 	case len(s.units) == 0 || len(s.deps) == 0:
 		return cli.Usagef("a profile for clang knows no files: name the source with --unit and what it includes with --deps, or use --all")
 	}

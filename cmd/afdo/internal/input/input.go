@@ -4,7 +4,6 @@ package input
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/go-afdo/afdo/format/anyprof"
 	"github.com/go-afdo/afdo/internal/cli"
+	"github.com/go-afdo/afdo/internal/fault"
 	"github.com/go-afdo/afdo/internal/fetch"
 )
 
@@ -184,10 +184,13 @@ func Wrap(name string, err error) error {
 	var link *os.LinkError
 	var usage *cli.UsageError
 	var status cli.StatusError
-	if err == nil || errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &usage) || errors.As(err, &status) {
+	var named *cli.FileError
+	var located *fault.FormatError
+	if err == nil || errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &usage) || errors.As(err, &status) ||
+		errors.As(err, &named) || errors.As(err, &located) && located.File != "" {
 		return err
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return &cli.FileError{Name: name, Err: err}
 }
 
 // The soft memory limit of the process, in proportion to the files that it reads. SECURITY.md

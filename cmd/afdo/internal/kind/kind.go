@@ -283,6 +283,16 @@ func (t Table) Refuse(verb string, k Kind, able func(Kind) bool) error {
 	return fmt.Errorf("afdo %s does not take %ss, only %s", verb, k.Name(), strings.Join(taken, ", "))
 }
 
+// CannotHold returns the error for an output format that cannot store profiles of the kind k. It
+// names the formats that can.
+func (o *Output) CannotHold(k Kind) error {
+	var fit []string
+	for _, f := range k.Formats() {
+		fit = append(fit, f.Name)
+	}
+	return fmt.Errorf("%s cannot hold %ss: use --to with one of %s", o.Format.Name, k.Name(), strings.Join(fit, ", "))
+}
+
 // OnTerminal reports whether the output goes to a terminal.
 func (o *Output) OnTerminal(e *cli.Env) bool { return o.Path == cli.Stdio && cli.IsTerminal(e.Out) }
 

@@ -1,8 +1,6 @@
 package kind
 
 import (
-	"fmt"
-
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
 	"github.com/go-afdo/afdo/internal/cli"
 	"github.com/go-afdo/afdo/produce/rebase"
@@ -44,7 +42,7 @@ func RebaseModel(e *cli.Env, from CanLoad, f *input.File, r *Rebase) (*rebase.Re
 	}
 	to, ok := of.(CanEncode)
 	if !ok {
-		return nil, fmt.Errorf("%s cannot hold %ss", out.Format.Name, from.Name())
+		return nil, out.CannotHold(from)
 	}
 	tellLosses := StartCount(l.Losses)
 	if err := Write(e, to, out, p); err != nil {

@@ -1,8 +1,6 @@
 package merge
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
@@ -60,7 +58,7 @@ func runConvert(e *verb.Env, f *input.File, k kind.Kind, out *verb.Output, trimm
 	from, readable := k.(kind.CanLoad)
 	to, writable := out.Kind.(kind.CanEncode)
 	if !readable || !writable {
-		return fmt.Errorf("%s cannot hold %ss", out.Out.Format.Name, k.Name())
+		return out.Out.CannotHold(k)
 	}
 	return kind.Convert(&e.Env, from, f, to, out.Out, trimming)
 }

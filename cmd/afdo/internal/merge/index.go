@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/input"
+	"github.com/go-afdo/afdo/cmd/afdo/internal/kind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/kind/gcovkind"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/output"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/progress"
@@ -114,13 +114,6 @@ func runIndex(e *verb.Env, path string, x *indexing) error {
 
 func reindex(e *verb.Env, w io.Writer, path string, x *indexing) error {
 	r, err := openToIndex(e, path, x.skipChecksums)
-	var old *afdo.VersionError
-	if errors.As(err, &old) {
-		return fmt.Errorf("version %d has no index; \"afdo convert --to v4c --index\" makes a file of version 4 with one", old.Version)
-	}
-	if errors.Is(err, afdo.ErrMagic) {
-		return fmt.Errorf("%w; \"afdo convert --to v4c --index\" makes a file of version 4 with an index", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -136,20 +129,26 @@ func reindex(e *verb.Env, w io.Writer, path string, x *indexing) error {
 }
 
 func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, error) {
-	var options []afdo.Option
-	if skipChecksums {
-		options = append(options, afdo.SkipChecksums())
-	}
-	if path != cli.Stdio {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		return afdo.Open(path, append(options, afdo.MaxNameBytes(v4.MaxUnitNames(info.Size(), afdo.DefaultMaxNameBytes)))...)
-	}
-	data, err := io.ReadAll(e.In)
+	f, k, err := e.OpenFile(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	switch {
+	case f.Packed():
+		return nil, errors.New("the file is compressed: unpack it first")
+	case !gcovkind.IsV4(f.Format()) && verb.Can[kind.CanLoad](k):
+		return nil, fmt.Errorf("only version 4 has an index: \"afdo convert %s --to v4c --index -o OUT\" makes a file with one", human.Name(path))
+	case !gcovkind.IsV4(f.Format()):
+		return nil, e.Kinds.Refuse("index", k, verb.IsGCOV)
+	}
+	data, err := f.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	options := []afdo.Option{afdo.MaxNameBytes(v4.MaxUnitNames(int64(len(data)), afdo.DefaultMaxNameBytes))}
+	if skipChecksums {
+		options = append(options, afdo.SkipChecksums())
 	}
 	return afdo.OpenBytes(data, options...)
 }

@@ -186,7 +186,7 @@ func runMerge(e *verb.Env, m *merging) error {
 			return mergeModels(e, m, from, doing)
 		}
 		if k != m.out.Kind {
-			return fmt.Errorf("%s cannot hold %ss", m.out.Out.Format.Name, k.Name())
+			return m.out.Out.CannotHold(k)
 		}
 		if m.align {
 			return fmt.Errorf("--align-units is for profiles that have units, not for %ss", k.Name())
@@ -241,7 +241,7 @@ type modelMerging struct {
 func mergeModels(e *verb.Env, m *merging, k kind.CanLoad, doing *progress.Line) error {
 	to, ok := m.out.Kind.(kind.CanEncode)
 	if !ok {
-		return fmt.Errorf("%s cannot hold %ss", m.out.Out.Format.Name, k.Name())
+		return m.out.Out.CannotHold(k)
 	}
 	mm := modelMerging{merging: m, env: e, from: k, groups: m.weighing.Rules.Groups(m.inputs), doing: doing}
 	if err := mm.readFirst(); err != nil {

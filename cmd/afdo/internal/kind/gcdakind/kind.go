@@ -3,6 +3,7 @@
 package gcdakind
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -48,11 +49,11 @@ func (k *Kind) CheckFlags(string) error { return nil }
 
 // NotesFlag is the value of --notes: the path of a .gcno file or of a folder of them, or "" for the
 // file beside the .gcda file.
-type NotesFlag struct{ path *string }
+type NotesFlag struct{ path string }
 
 // AddTo adds the flag --notes to a verb.
 func (n *NotesFlag) AddTo(verb *cobra.Command) {
-	n.path = verb.Flags().String("notes", "", "notes of the compile (.gcno) for a .gcda file, or a folder of notes (default: the file beside it)")
+	verb.Flags().StringVar(&n.path, "notes", "", "notes of the compile (.gcno) for a .gcda file, or a folder of notes (default: the file beside it)")
 }
 
 // maxNotes limits the size of notes. Those of a unit with 100,000 lines have a few megabytes.
@@ -66,7 +67,7 @@ func (n *NotesFlag) Of(f *input.File) ([]byte, error) {
 		return nil, nil
 	}
 	beside := strings.TrimSuffix(f.Name, ".gcda") + ".gcno"
-	path := *n.path
+	path := n.path
 	if path == "" {
 		if !f.Lasts() {
 			return nil, nil
@@ -96,7 +97,7 @@ func (k *Kind) load(f *input.File) (*gcda.Counters, *gcda.Notes, int64, error) {
 		return c, nil, p.Size(), err
 	}
 	notes, err := gcda.ReadNotes(data)
-	return c, notes, p.Size(), err
+	return c, notes, p.Size(), input.Wrap(cmp.Or(k.notes.path, "the notes beside the file"), err)
 }
 
 // Load converts the counters of a .gcda file to a sample profile. It needs the .gcno file of the

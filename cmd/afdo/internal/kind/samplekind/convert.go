@@ -5,7 +5,6 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -172,7 +171,7 @@ func (k *Kind) Rebase(e *cli.Env, f *input.File, r *kind.Rebase) (*rebase.Report
 		return nil, err
 	}
 	if of != kind.Kind(k) {
-		return nil, fmt.Errorf("%s cannot hold %ss: convert what is written", out.Format.Name, k.Name())
+		return nil, out.CannotHold(k)
 	}
 	notes, err := k.write(e, out, q, &trim.Flags{})
 	notes.tell(e)
@@ -228,6 +227,9 @@ func readNames(path string) ([]string, error) {
 	}
 	if bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return readSymbols(data)
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return nil, errors.New("neither a list of names nor an ELF file")
 	}
 	var names []string
 	for line := range strings.Lines(string(data)) {
