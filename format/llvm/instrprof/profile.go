@@ -163,7 +163,7 @@ func (p *Profile) Sparse() {
 		ran := map[string]bool{}
 		s := &p.shards[i]
 		for j := range s.count {
-			if f := s.at(int32(j)); f.executed() {
+			if f := s.at(int32(j)); slices.ContainsFunc(f.body, func(b byte) bool { return b != 0 }) {
 				ran[f.name] = true
 			}
 		}

@@ -3,7 +3,6 @@ package instrprof
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/go-afdo/afdo/internal/arena"
 	"github.com/go-afdo/afdo/internal/decode"
@@ -48,11 +47,6 @@ func (f *profileFunction) counters() Counters {
 }
 
 func (f *profileFunction) bitmap() []byte { return f.body[8*int(f.numCounters):] }
-
-// executed reports whether any counter or bitmap byte is not 0.
-func (f *profileFunction) executed() bool {
-	return slices.ContainsFunc(f.body, func(b byte) bool { return b != 0 })
-}
 
 func (f *profileFunction) record() Record {
 	r := Record{name: []byte(f.name), hash: f.hash, counters: f.counters(), bitmap: Bitmap{data: f.bitmap(), stride: 1}, uniform: f.uniform}

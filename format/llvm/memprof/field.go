@@ -147,13 +147,6 @@ func (s Schema) blockSize() int {
 	return n
 }
 
-// union returns the fields that s or t contains, sorted by tag.
-func (s Schema) union(t Schema) Schema {
-	all := append(slices.Clone(s), t...)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // A Block holds the measured numbers of one allocation site, indexed by [Field]. Element 0 is
 // unused, and fields that are not in the profile's schema are 0. A value may be too large for its
 // field in a section. Writing it is then an error.

@@ -113,7 +113,7 @@ func (p *Profile) addRecord(schema Schema, rec Record) {
 	if len(p.schema) == 0 {
 		p.schema = slices.Clone(schema)
 	} else if !slices.Equal(p.schema, schema) {
-		p.schema = p.schema.union(schema)
+		p.schema = slices.Compact(slices.Sorted(slices.Values(append(p.schema, schema...))))
 	}
 	if p.byGUID == nil {
 		p.byGUID = make(map[uint64]int)

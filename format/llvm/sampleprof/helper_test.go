@@ -3,6 +3,7 @@ package sampleprof
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -82,7 +83,23 @@ func (l *llvm) tryMerge(options []string, inputs ...[]byte) (out []byte, said st
 
 func (l *llvm) text(input []byte) string {
 	l.t.Helper()
-	return string(l.merge([]string{"--text"}, input))
+	return withoutRepeats(string(l.merge([]string{"--text"}, input)))
+}
+
+// withoutRepeats removes the vtables that LLVM writes a second time, after the inlined bodies of a
+// location that has a count as well.
+func withoutRepeats(text string) string {
+	depth := func(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+	var kept strings.Builder
+	seen := map[string]bool{} // of the bodies that have not ended
+	for line := range strings.Lines(text) {
+		maps.DeleteFunc(seen, func(s string, _ bool) bool { return depth(s) > depth(line) })
+		if !seen[line] {
+			kept.WriteString(line)
+		}
+		seen[line] = strings.Contains(line, ": vtables ")
+	}
+	return kept.String()
 }
 
 // corpusFile returns a file of the corpus of real profiles.

@@ -293,12 +293,13 @@ func (t *translation) function(f *Function, weight profile.Ratio) *Function {
 			r.Name = t.ref(r.Name)
 		}
 	}
-	scale(&g, weight)
+	t.scale(&g, weight)
 	return &g
 }
 
-// scale multiplies all counts of a function by weight, in place.
-func scale(f *Function, weight profile.Ratio) {
+// scale multiplies all counts of a function by weight, in place. Call targets whose counts become
+// equal, because products saturate or are rounded, are sorted again.
+func (t *translation) scale(f *Function, weight profile.Ratio) {
 	if weight.Num == weight.Den {
 		return
 	}
@@ -306,6 +307,9 @@ func scale(f *Function, weight profile.Ratio) {
 	for i := range f.Records {
 		if r := &f.Records[i]; r.Kind < KindChecksum {
 			r.Count = weight.Of(r.Count)
+		}
+		if i+1 == len(f.Records) || f.Records[i+1].Kind != KindTarget {
+			sortTargets(f.Records[:i+1], t.p.compare)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // profileWith returns a profile that contains a name in each of the given uses, with or without
@@ -123,4 +124,25 @@ func described(p *Profile) []any {
 		}
 	}
 	return list
+}
+
+// TestTextVTablesOnce checks that the vtables of a location are written once, also if it has both a
+// count and inlined functions: a reader adds up the lines.
+func TestTextVTablesOnce(t *testing.T) {
+	text := "f:20:1\n 1: 3\n 2: 4\n 2: vtables T:5 U:6 \n 1: g:7\n  2: 7\n  2: vtables T:8 \n 2: g:4\n 2: h:3\n 3: g:2\n 3: vtables T:9 \n"
+	assert.Equal(t, text, textOf(t, parse(t, text)))
+}
+
+// TestMergeSortsTargets merges profiles with weights that make the counts of call targets equal.
+// Targets of equal counts are sorted by name.
+func TestMergeSortsTargets(t *testing.T) {
+	for weight, want := range map[profile.Ratio]string{
+		{Num: 1 << 63, Den: 1}: "f:18446744073709551615:9223372036854775808\n 1: 18446744073709551615 a:18446744073709551615 b:18446744073709551615\n",
+		{Num: 1, Den: 2}:       "f:4:1\n 1: 4 a:2 b:2\n",
+	} {
+		p := new(Profile)
+		_, err := p.Merge(parse(t, "f:7:1\n 1: 7 b:4 a:3\n"), weight)
+		require.NoError(t, err)
+		assert.Equal(t, want, textOf(t, p))
+	}
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/go-afdo/afdo/internal/fault"
 )
 
-// WriteText writes a profile as text, byte for byte like `llvm-profdata merge --sample --text`. It
-// leaves out and counts in Losses what the text form cannot hold. Like LLVM, it writes MD5s in
-// decimal. A reader takes the digits for the name of another function.
+// WriteText writes a profile as text, byte for byte like `llvm-profdata merge --sample --text`,
+// with one exception: LLVM writes the vtables of a location twice if it has both a count and an
+// inlined function, and readers add them up. WriteText leaves out and counts in Losses what the
+// text form cannot hold. Like LLVM, it writes MD5s in decimal. A reader takes the digits for the
+// name of another function.
 //
 // A name that [ParseText] would not return gives an error that matches afdo.ErrUnrepresentable, and
 // so does a profile without functions, whose text would be empty. Lines are indented by their
@@ -72,6 +74,7 @@ type textWriter struct {
 // An openText is a function or inlined body of which not all lines have been written.
 type openText struct {
 	next, end int // range of the records not yet written
+	counts    int // index of the first count that may be at the location of the next inlined body
 	vtables   int // index of the next vtables that belong to an inlined body
 	trailer   int // index of the checksum and attributes, or end
 	called    int // index of the inlined body just written; -1 if its vtables have been written, too
@@ -103,7 +106,12 @@ func (t *textWriter) function(f *Function) {
 		case top.called >= 0 && !(more && f.Records[top.next].where() == f.Records[top.called].where()):
 			at := &f.Records[top.called]
 			top.called = -1
-			top.vtables = t.vtables(f.Records[:top.trailer], top.vtables, at)
+			for f.Records[top.counts].Kind < KindInlined && f.Records[top.counts].where() < at.where() {
+				top.counts++
+			}
+			if c := &f.Records[top.counts]; c.Kind >= KindInlined || c.where() != at.where() {
+				top.vtables = t.vtables(f.Records[:top.trailer], top.vtables, at)
+			}
 		case more:
 			t.inlined(f.Records, top)
 		default:
@@ -138,9 +146,10 @@ func (t *textWriter) location(r *Record) {
 }
 
 // begin starts to write a function or inlined body, whose records are records[i:end]. It writes the
-// lines with counts, each followed by the line with the vtables of the same location.
+// lines with counts, each followed by the line with the vtables of the same location. Other vtables
+// follow the last inlined body of their location.
 func (t *textWriter) begin(records []Record, i, end int) {
-	body := openText{end: end, vtables: i, trailer: end, called: -1}
+	body := openText{end: end, counts: i, vtables: i, trailer: end, called: -1}
 	for body.vtables < end && records[body.vtables].Kind < KindVTable {
 		body.vtables += records[body.vtables].span()
 	}
