@@ -203,11 +203,8 @@ func inBoth[T comparable](a, b []T) []T {
 	for _, v := range b {
 		have[v] = struct{}{}
 	}
-	var both []T
-	for _, v := range a {
-		if _, ok := have[v]; ok {
-			both = append(both, v)
-		}
-	}
-	return both
+	return slices.DeleteFunc(slices.Clone(a), func(v T) bool {
+		_, ok := have[v]
+		return !ok
+	})
 }

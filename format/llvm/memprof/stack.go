@@ -32,11 +32,7 @@ func (e *encoder) frame(f Frame) {
 	e.u64(f.Function)
 	e.u32(f.LineOffset)
 	e.u32(f.Column)
-	if f.Inlined {
-		e.u8(1)
-	} else {
-		e.u8(0)
-	}
+	e.u8(uint8(one(f.Inlined)))
 }
 
 func (d *decoder) frame() Frame {
@@ -82,11 +78,7 @@ func (r *Reader) radixFrames(id StackID) iter.Seq2[Frame, error] {
 		}
 		for i++; n > 0; n, i = n-1, i+1 {
 			f, next, err := r.radixFrame(i, words)
-			if err != nil {
-				yield(Frame{}, err)
-				return
-			}
-			if !yield(f, nil) {
+			if !yield(f, err) || err != nil {
 				return
 			}
 			i = next

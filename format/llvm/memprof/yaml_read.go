@@ -62,51 +62,56 @@ func (y *yamlReader) document() {
 	}
 }
 
-// fields reads a map that is indented more than parent. Each of the given keys may occur once, and
-// no others. The first required keys must occur. For each key in the text, fields calls each with
-// the index of the key in keys, and each reads the value.
-func (y *yamlReader) fields(parent, required int, keys []string, each func(i, indent int)) {
+// A yamlField is a key of a map in the text. The function read reads the value of the key, and
+// indent is the indentation of the map.
+type yamlField struct {
+	key  string
+	read func(indent int)
+}
+
+// fields reads a map that is indented more than parent. Each of the given fields may occur once,
+// and no others. The first required fields must occur.
+func (y *yamlReader) fields(parent, required int, fields []yamlField) {
 	seen := uint32(0) // bits, by index
 	y.mapping(parent, func(key string, indent int) {
-		switch i := slices.Index(keys, key); {
+		switch i := slices.IndexFunc(fields, func(f yamlField) bool { return f.key == key }); {
 		case i < 0:
+			var keys []string
+			for _, f := range fields {
+				keys = append(keys, f.key)
+			}
 			y.syntax("unknown key %q, not one of %s", key, strings.Join(keys, ", "))
 		case seen&(1<<i) != 0:
 			y.syntax("duplicate key %q", key)
 		default:
 			seen |= 1 << i
-			each(i, indent)
+			fields[i].read(indent)
 		}
 	})
-	for i := range required {
+	for i, f := range fields[:required] {
 		if seen&(1<<i) == 0 {
-			y.syntax("the key %q is missing before this", keys[i])
+			y.syntax("the key %q is missing before this", f.key)
 		}
 	}
 }
 
 func (y *yamlReader) profile() {
-	y.fields(-1, 0, []string{"HeapProfileRecords", "DataAccessProfiles"}, func(i, indent int) {
-		switch i {
-		case 0:
-			y.sequence(indent, y.record)
-		case 1:
-			y.access(indent)
-		}
+	y.fields(-1, 0, []yamlField{
+		{"HeapProfileRecords", func(indent int) { y.sequence(indent, y.record) }},
+		{"DataAccessProfiles", y.access},
 	})
 }
 
 func (y *yamlReader) record(parent int) {
 	var rec Record
-	y.fields(parent, 1, []string{"GUID", "AllocSites", "CallSites"}, func(i, indent int) {
-		switch i {
-		case 0:
-			rec.Function = y.guid()
-		case 1:
+	y.fields(parent, 1, []yamlField{
+		{"GUID", func(int) { rec.Function = y.guid() }},
+		{"AllocSites", func(indent int) {
 			y.sequence(indent, func(indent int) { rec.Allocs = append(rec.Allocs, y.alloc(indent)) })
-		case 2:
+		}},
+		{"CallSites", func(indent int) {
 			y.sequence(indent, func(indent int) { rec.Calls = append(rec.Calls, y.call(indent)) })
-		}
+		}},
 	})
 	if y.err == nil {
 		y.p.AddRecord(nil, rec)
@@ -114,25 +119,17 @@ func (y *yamlReader) record(parent int) {
 }
 
 func (y *yamlReader) alloc(parent int) (a Alloc) {
-	y.fields(parent, 2, []string{"Callstack", "MemInfoBlock"}, func(i, indent int) {
-		switch i {
-		case 0:
-			a.Stack = y.stack(indent)
-		case 1:
-			y.block(&a.Block, indent)
-		}
+	y.fields(parent, 2, []yamlField{
+		{"Callstack", func(indent int) { a.Stack = y.stack(indent) }},
+		{"MemInfoBlock", func(indent int) { y.block(&a.Block, indent) }},
 	})
 	return a
 }
 
 func (y *yamlReader) call(parent int) (c Call) {
-	y.fields(parent, 1, []string{"Frames", "CalleeGuids"}, func(i, indent int) {
-		switch i {
-		case 0:
-			c.Stack = y.stack(indent)
-		case 1:
-			y.sequence(indent, func(int) { c.Callees = append(c.Callees, y.guid()) })
-		}
+	y.fields(parent, 1, []yamlField{
+		{"Frames", func(indent int) { c.Stack = y.stack(indent) }},
+		{"CalleeGuids", func(indent int) { y.sequence(indent, func(int) { c.Callees = append(c.Callees, y.guid()) }) }},
 	})
 	return c
 }
@@ -147,17 +144,11 @@ func (y *yamlReader) stack(parent int) StackID {
 }
 
 func (y *yamlReader) frame(parent int) (f Frame) {
-	y.fields(parent, 4, []string{"Function", "LineOffset", "Column", "IsInlineFrame"}, func(i, _ int) {
-		switch i {
-		case 0:
-			f.Function = y.guid()
-		case 1:
-			f.LineOffset = uint32(y.unsigned(math.MaxUint32))
-		case 2:
-			f.Column = uint32(y.unsigned(math.MaxUint32))
-		case 3:
-			f.Inlined = y.boolean()
-		}
+	y.fields(parent, 4, []yamlField{
+		{"Function", func(int) { f.Function = y.guid() }},
+		{"LineOffset", func(int) { f.LineOffset = uint32(y.unsigned(math.MaxUint32)) }},
+		{"Column", func(int) { f.Column = uint32(y.unsigned(math.MaxUint32)) }},
+		{"IsInlineFrame", func(int) { f.Inlined = y.boolean() }},
 	})
 	return f
 }
@@ -182,31 +173,28 @@ func (y *yamlReader) block(b *Block, parent int) {
 
 func (y *yamlReader) access(parent int) {
 	a := new(DataAccess)
-	y.fields(parent, 0, []string{"SampledRecords", "KnownColdSymbols", "KnownColdStrHashes"}, func(i, indent int) {
-		switch i {
-		case 0:
+	y.fields(parent, 0, []yamlField{
+		{"SampledRecords", func(indent int) {
 			y.sequence(indent, func(indent int) { a.Records = append(a.Records, y.dataRecord(indent)) })
-		case 1:
+		}},
+		{"KnownColdSymbols", func(indent int) {
 			y.sequence(indent, func(int) { a.ColdSymbols = append(a.ColdSymbols, symbolName(y.value())) })
-		case 2:
+		}},
+		{"KnownColdStrHashes", func(indent int) {
 			y.sequence(indent, func(int) { a.ColdHashes = append(a.ColdHashes, y.unsigned(math.MaxUint64)) })
-		}
+		}},
 	})
 	y.p.access = a
 }
 
 func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
-	y.fields(parent, 1, []string{"AccessCount", "Symbol", "Hash", "Locations"}, func(i, indent int) {
-		switch i {
-		case 0:
-			rec.Accesses = y.unsigned(math.MaxUint64)
-		case 1:
-			rec.Symbol = symbolName(y.value())
-		case 2:
-			rec.Literal, rec.Hash = true, y.unsigned(math.MaxUint64)
-		case 3:
+	y.fields(parent, 1, []yamlField{
+		{"AccessCount", func(int) { rec.Accesses = y.unsigned(math.MaxUint64) }},
+		{"Symbol", func(int) { rec.Symbol = symbolName(y.value()) }},
+		{"Hash", func(int) { rec.Literal, rec.Hash = true, y.unsigned(math.MaxUint64) }},
+		{"Locations", func(indent int) {
 			y.sequence(indent, func(indent int) { rec.Places = append(rec.Places, y.place(indent)) })
-		}
+		}},
 	})
 	if y.err == nil && rec.Literal == (rec.Symbol != "") {
 		y.syntax("the record before this has to have either a symbol or a hash")
@@ -215,13 +203,9 @@ func (y *yamlReader) dataRecord(parent int) (rec DataRecord) {
 }
 
 func (y *yamlReader) place(parent int) (place DataPlace) {
-	y.fields(parent, 2, []string{"FileName", "Line"}, func(i, _ int) {
-		switch i {
-		case 0:
-			place.File = y.value()
-		case 1:
-			place.Line = uint32(y.unsigned(math.MaxUint32))
-		}
+	y.fields(parent, 2, []yamlField{
+		{"FileName", func(int) { place.File = y.value() }},
+		{"Line", func(int) { place.Line = uint32(y.unsigned(math.MaxUint32)) }},
 	})
 	return place
 }

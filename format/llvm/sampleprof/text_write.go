@@ -239,17 +239,11 @@ func (t *textWriter) finish(records []Record, top *openText) {
 	trailer := records[top.trailer:top.end]
 	if t.p.Probes {
 		t.indent()
-		t.out = append(t.out, checksumKeyword...)
-		t.out = append(t.out, ' ')
-		t.out = strconv.AppendUint(t.out, find(trailer, KindChecksum), 10)
-		t.out = append(t.out, '\n')
+		t.out = fmt.Appendf(t.out, "%s %d\n", checksumKeyword, find(trailer, KindChecksum))
 	}
 	if a := find(trailer, KindAttributes); a != 0 {
 		t.indent()
-		t.out = append(t.out, attributesKeyword...)
-		t.out = append(t.out, ' ')
-		t.out = strconv.AppendUint(t.out, a, 10)
-		t.out = append(t.out, '\n')
+		t.out = fmt.Appendf(t.out, "%s %d\n", attributesKeyword, a)
 	}
 	t.open = t.open[:len(t.open)-1]
 }
