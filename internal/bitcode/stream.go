@@ -111,8 +111,7 @@ func (s *stream) skip(n uint64) []byte {
 
 // define reads an abbreviation: the description of how the fields of certain records are encoded.
 func (s *stream) define() (a abbreviation) {
-	n := s.vbr(5)
-	for range n {
+	for range s.vbr(5) {
 		if s.left() == 0 {
 			break
 		}

@@ -105,17 +105,10 @@ func (r *Reader) openFile(src io.Reader, s *stream) error {
 	if err := f.check(h.data, "the records"); err != nil {
 		return err
 	}
-	if err := r.readAttrs(f, h); err != nil {
-		return err
-	}
-	if err := r.readBuildIDs(f, h); err != nil {
-		return err
-	}
-	if err := r.readNames(f, h); err != nil {
-		return err
-	}
-	if err := r.readLayout(f, h); err != nil {
-		return err
+	for _, read := range []func(recordingFile, fileHeader) error{r.readAttrs, r.readBuildIDs, r.readNames, r.readLayout} {
+		if err := read(f, h); err != nil {
+			return err
+		}
 	}
 	if err := f.refuseSecond(h); err != nil {
 		return err

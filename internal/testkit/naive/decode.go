@@ -58,9 +58,7 @@ func (d *decoder) header() (summary, fileNames uint32) {
 	type entry struct{ offset, size, number uint64 }
 	var entries []entry
 	for number := range 2 + n { // 0 is the summary, 1 the file names section
-		offset := c.uint(8)
-		size := c.uint(8)
-		entries = append(entries, entry{offset, size, number})
+		entries = append(entries, entry{c.uint(8), c.uint(8), number})
 	}
 
 	// Format note 1: check bounds, then order, then overlap.
@@ -134,33 +132,18 @@ func (d *decoder) summary(index uint32) {
 
 // readSummary reads the summary of a file of any version. word and counter read a field of 32 and
 // of 64 bits.
-func readSummary(word func() uint32, counter func() uint64) (s Summary) {
-	s.TotalCount = counter()
-	s.MaxCount = counter()
-	s.MaxFnCount = counter()
-	s.NumCounts = counter()
-	s.NumFunctions = counter()
-	n := counter()
-	for range n {
-		var e Entry
-		e.Cutoff = word()
-		e.MinCount = counter()
-		e.NumCounts = counter()
-		s.Entries = append(s.Entries, e)
+func readSummary(word func() uint32, counter func() uint64) Summary {
+	s := Summary{TotalCount: counter(), MaxCount: counter(), MaxFnCount: counter(), NumCounts: counter(), NumFunctions: counter()}
+	for range counter() {
+		s.Entries = append(s.Entries, Entry{Cutoff: word(), MinCount: counter(), NumCounts: counter()})
 	}
 	return s
 }
 
 func (d *decoder) units(index uint32) {
 	c := d.open(nil, index, FileNames)
-	n := c.uint32()
-	for range n {
-		var u Unit
-		u.Path = path(c)
-		u.StringTableSection = c.uint32()
-		u.SymbolNamesSection = c.uint32()
-		u.Start = c.uint32()
-		u.End = c.uint32()
+	for range c.uint32() {
+		u := Unit{Path: path(c), StringTableSection: c.uint32(), SymbolNamesSection: c.uint32(), Start: c.uint32(), End: c.uint32()}
 		if u.Start > u.End {
 			c.fail("unit %q has symbol IDs from %d to %d", u.Path, u.Start, u.End)
 		}
@@ -232,8 +215,7 @@ func (d *decoder) trieNode(c *cursor, n uint32, name []byte, byID map[uint32]str
 		byID[id] = string(name)
 	}
 	for range bitmask & 0x7f {
-		length := c.uint16()
-		label := c.bytes(uint64(length))
+		label := c.bytes(uint64(c.uint16()))
 		// Siblings overwrite each other's label, but only after it has been used.
 		d.trieNode(c, n, append(name, label...), byID, depth+1)
 	}
@@ -243,13 +225,10 @@ func (d *decoder) trieNode(c *cursor, n uint32, name []byte, byID map[uint32]str
 // that has some.
 func (d *decoder) symbols(from *cursor, u *Unit) {
 	c := d.open(from, u.SymbolNamesSection, SymbolNames)
-	n := c.uint32()
 	seen := map[uint32]bool{} // of this unit; ranges of different units do not overlap
 	named := map[uint32]bool{}
-	for range n {
-		stringIndex := c.uint32()
-		id := c.uint32()
-		info := c.uint32()
+	for range c.uint32() {
+		stringIndex, id, info := c.uint32(), c.uint32(), c.uint32()
 		if uint64(stringIndex) >= uint64(len(u.Strings)) {
 			c.fail("string index %d of %d", stringIndex, len(u.Strings))
 		}
@@ -283,10 +262,7 @@ func (d *decoder) symbolInfo(from *cursor, index uint32) Symbol {
 		return s
 	}
 	c := d.open(from, index, SymbolInfo)
-	s := Symbol{HasInfo: true}
-	s.Head = c.uint64()
-	s.Timestamp = c.uint64()
-	s.NumLocations = c.uint32()
+	s := Symbol{HasInfo: true, Head: c.uint64(), Timestamp: c.uint64(), NumLocations: c.uint32()}
 	s.Locations = locations(c, s.NumLocations, &s.Skipped, 0)
 	d.infos[index] = s
 	d.close(c)
@@ -300,10 +276,8 @@ func locations(c *cursor, n uint32, skipped *int, depth int) []Location {
 	}
 	var ls []Location
 	for range n {
-		var l Location
 		bitmask := c.byte()
-		l.Type = bitmask & 0x7f
-		l.Line = c.uint24()
+		l := Location{Type: bitmask & 0x7f, Line: c.uint24()}
 		if bitmask&0x80 != 0 {
 			l.Disc = uint32(c.uint16())
 		}
@@ -322,8 +296,7 @@ func locations(c *cursor, n uint32, skipped *int, depth int) []Location {
 			l.NumLocations = c.uint32()
 			l.Locations = locations(c, l.NumLocations, skipped, depth+1)
 		default:
-			size := c.uint32()
-			c.bytes(uint64(size))
+			c.bytes(uint64(c.uint32()))
 			*skipped++
 			continue
 		}
@@ -335,10 +308,7 @@ func locations(c *cursor, n uint32, skipped *int, depth int) []Location {
 func targets(c *cursor, n uint32) []Target {
 	var ts []Target
 	for range n {
-		var t Target
-		t.Callee = c.uint32()
-		t.Count = c.uint64()
-		ts = append(ts, t)
+		ts = append(ts, Target{Callee: c.uint32(), Count: c.uint64()})
 	}
 	return ts
 }

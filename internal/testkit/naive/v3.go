@@ -87,10 +87,7 @@ func DecodeV3(data []byte) (f *V3, err error) {
 		d.tag(0xaf000000)
 		d.word()
 		for range 128 {
-			var w V3Working
-			w.NumCounters = d.word()
-			w.MinCount = d.counter()
-			d.f.WorkingSet = append(d.f.WorkingSet, w)
+			d.f.WorkingSet = append(d.f.WorkingSet, V3Working{NumCounters: d.word(), MinCount: d.counter()})
 		}
 	}
 	if !d.atEnd() {
@@ -166,13 +163,11 @@ func (d *v3decoder) names() {
 	d.tag(0xaa000000)
 	d.word()
 	if d.f.Version == 3 {
-		n := d.word()
-		for range n {
+		for range d.word() {
 			d.f.Files = append(d.f.Files, d.string())
 		}
 	}
-	n := d.word()
-	for range n {
+	for range d.word() {
 		name := V3Name{Name: d.string(), File: V3UnknownFile}
 		if d.f.Version == 3 {
 			name.File = d.word()
@@ -187,8 +182,7 @@ func (d *v3decoder) names() {
 func (d *v3decoder) functions() {
 	d.tag(0xac000000)
 	d.word()
-	n := d.word()
-	for range n {
+	for range d.word() {
 		var fn V3Function
 		fn.Head = d.counter()
 		if d.f.Version == 3 {
@@ -213,11 +207,7 @@ func (d *v3decoder) body(depth int) V3Body {
 		targets := d.word()
 		p.Count = d.counter()
 		for range targets {
-			var t V3Target
-			t.Type = d.word()
-			t.Name = d.nameIndex(d.counter())
-			t.Count = d.counter()
-			p.Targets = append(p.Targets, t)
+			p.Targets = append(p.Targets, V3Target{Type: d.word(), Name: d.nameIndex(d.counter()), Count: d.counter()})
 		}
 		b.Positions = append(b.Positions, p)
 	}
