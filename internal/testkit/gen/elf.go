@@ -98,8 +98,11 @@ func (e *ELF) Bytes() []byte {
 	return append(file, headers...)
 }
 
-// A DWARF builds the debug info of a binary, in version 4 of DWARF.
-type DWARF struct{ Info, Abbrev, Line, Ranges, Str []byte }
+// A DWARF builds a binary with debug info, in version 4 of DWARF.
+type DWARF struct {
+	ELF
+	Info, Abbrev, Line, Ranges, Str []byte
+}
 
 // Attributes of units and functions, as pairs of attribute and form.
 var (
@@ -152,15 +155,15 @@ func (d *DWARF) lines(dirs, files []string, program []byte) {
 // buildID is a note with the build ID 01020304.
 const buildID = "\x04\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00GNU\x00\x01\x02\x03\x04"
 
-// in returns the bytes of the binary e with the debug info d in its sections.
-func (d *DWARF) in(e *ELF) []byte {
-	e.Sections = append(e.Sections, ELFSection{Name: ".note.gnu.build-id", Type: ELFNote, Data: []byte(buildID)})
-	e.Add(".debug_info", d.Info)
-	e.Add(".debug_abbrev", append(d.Abbrev, 0))
-	e.Add(".debug_line", d.Line)
-	e.Add(".debug_ranges", d.Ranges)
-	e.Add(".debug_str", d.Str)
-	return e.Bytes()
+// file returns the bytes of the binary, with the debug info in its sections.
+func (d *DWARF) file() []byte {
+	d.Sections = append(d.Sections, ELFSection{Name: ".note.gnu.build-id", Type: ELFNote, Data: []byte(buildID)})
+	d.Add(".debug_info", d.Info)
+	d.Add(".debug_abbrev", append(d.Abbrev, 0))
+	d.Add(".debug_line", d.Line)
+	d.Add(".debug_ranges", d.Ranges)
+	d.Add(".debug_str", d.Str)
+	return d.Bytes()
 }
 
 // dieBytes encodes an entry of DWARF debug info: the code of its abbreviation, and then the values
@@ -189,7 +192,6 @@ const codeAt = 0x1000
 // previous unit.
 func SharedAbbrevs(units, abbrevs int, shift bool) []byte {
 	var d DWARF
-	var e ELF
 	for i := range abbrevs {
 		d.abbrev(1<<14+uint64(i), 0x34, false)
 	}
@@ -200,8 +202,8 @@ func SharedAbbrevs(units, abbrevs int, shift bool) []byte {
 			binary.LittleEndian.PutUint32(d.Info[len(d.Info)-18:], uint32(7*(i%abbrevs)))
 		}
 	}
-	e.functions(units)
-	return d.in(&e)
+	d.functions(units)
+	return d.file()
 }
 
 // functions adds n functions of 16 bytes, one after the other, from codeAt on.
@@ -215,13 +217,12 @@ func (e *ELF) functions(n int) {
 // sharedLines returns a binary with many units in its debug info, all of which refer to the line
 // table of d.
 func sharedLines(units int, d *DWARF) []byte {
-	var e ELF
 	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
 	for i := range units {
 		d.unit(dieBytes(1, codeAt+16*uint64(i), uint32(16), uint32(0)))
 	}
-	e.functions(units)
-	return d.in(&e)
+	d.functions(units)
+	return d.file()
 }
 
 // setAddress returns the instruction of a DWARF line program that sets the address of the next row.
@@ -259,33 +260,30 @@ func SharedFiles(units, files int) []byte {
 // of its own. rows is the number of lines.
 func ManyRows(rows int) []byte {
 	var d DWARF
-	var e ELF
 	d.lines(nil, []string{"a.c"}, rowsProgram(rows))
 	d.abbrev(1, tagUnit, false, atLow, atHigh, atLines)
 	d.unit(dieBytes(1, uint64(codeAt), uint32(rows), uint32(0)))
-	e.Function("f", codeAt, uint64(rows))
-	return d.in(&e)
+	d.Function("f", codeAt, uint64(rows))
+	return d.file()
 }
 
 // VagueUnits returns a binary whose debug info does not say to which unit a function belongs: no
 // unit has a list of its addresses, and none has an entry for a function.
 func VagueUnits(units, functions int) []byte {
 	var d DWARF
-	var e ELF
 	d.lines(nil, []string{"a.c"}, nil)
 	d.abbrev(1, tagUnit, false, atLines)
 	for range units {
 		d.unit(dieBytes(1, uint32(0)))
 	}
-	e.functions(functions)
-	return d.in(&e)
+	d.functions(functions)
+	return d.file()
 }
 
 // SharedRanges returns a binary with one function into which another one is inlined many times. All
 // of these inlined copies share one list of address ranges.
 func SharedRanges(copies, ranges int) []byte {
 	var d DWARF
-	var e ELF
 	for i := range uint64(ranges) {
 		d.Ranges = appendWords(d.Ranges, codeAt+2*i, codeAt+2*i+1)
 	}
@@ -299,15 +297,14 @@ func SharedRanges(copies, ranges int) []byte {
 		entries = append(entries, dieBytes(3, uint32(0))...)
 	}
 	d.unit(append(entries, 0, 0))
-	e.Function("f", codeAt, uint64(size))
-	return d.in(&e)
+	d.Function("f", codeAt, uint64(size))
+	return d.file()
 }
 
 // LongNames returns a binary with many functions whose names are suffixes of one long name, in the
 // debug info and optionally in the symbol table.
 func LongNames(functions, size int, symbols bool) []byte {
 	var d DWARF
-	var e ELF
 	d.Str = append([]byte(strings.Repeat("x", size+functions)), 0)
 	d.abbrev(1, tagUnit, true, atLow, atHigh)
 	d.abbrev(2, tagFunction, false, atName, atLow, atHigh)
@@ -316,22 +313,21 @@ func LongNames(functions, size int, symbols bool) []byte {
 		entries = append(entries, dieBytes(2, uint32(i), codeAt+16*uint64(i), uint32(16))...)
 	}
 	d.unit(append(entries, 0))
-	e.functions(functions)
+	d.functions(functions)
 	if symbols {
-		first := len(e.Strings)
-		e.Strings = append(e.Strings, d.Str...)
-		for i := range e.Symbols[1:] {
-			e.Symbols[i+1].Name = uint32(first + i)
+		first := len(d.Strings)
+		d.Strings = append(d.Strings, d.Str...)
+		for i := range d.Symbols[1:] {
+			d.Symbols[i+1].Name = uint32(first + i)
 		}
 	}
-	return d.in(&e)
+	return d.file()
 }
 
 // LongFolder returns a binary with many functions, each declared in its own file. All files are in
 // one folder with a long name.
 func LongFolder(functions, size int) []byte {
 	var d DWARF
-	var e ELF
 	d.Str = []byte("f\x00")
 	files := make([]string, functions)
 	for i := range files {
@@ -345,15 +341,14 @@ func LongFolder(functions, size int) []byte {
 		entries = append(entries, dieBytes(2, uint32(0), codeAt+16*uint64(i), uint32(16), uint32(i+1))...)
 	}
 	d.unit(append(entries, 0))
-	e.functions(functions)
-	return d.in(&e)
+	d.functions(functions)
+	return d.file()
 }
 
 // DeepInlining returns a binary with one function and a chain of inlined functions in it. Each of
 // them is inlined in the one before it, and its code begins one byte later.
 func DeepInlining(depth int) []byte {
 	var d DWARF
-	var e ELF
 	d.Str = []byte("f\x00")
 	d.abbrev(1, tagUnit, true, atLow, atHigh)
 	d.abbrev(2, tagFunction, true, atName, atLow, atHigh)
@@ -363,26 +358,25 @@ func DeepInlining(depth int) []byte {
 		entries = append(entries, dieBytes(3, uint32(0), codeAt+1+uint64(i), uint32(depth-i))...)
 	}
 	d.unit(append(entries, make([]byte, depth+2)...))
-	e.Function("f", codeAt, uint64(depth+1))
-	return d.in(&e)
+	d.Function("f", codeAt, uint64(depth+1))
+	return d.file()
 }
 
 // Aliases returns a binary with many names for one function, in the symbol table and in the debug
 // info.
 func Aliases(n int) []byte {
 	var d DWARF
-	var e ELF
 	d.abbrev(1, tagUnit, true, atLow, atHigh)
 	d.abbrev(2, tagFunction, false, atName, atLow, atHigh)
 	entries := dieBytes(1, uint64(codeAt), uint32(16))
-	e.Function("f", codeAt, 16)
+	d.Function("f", codeAt, 16)
 	for i := range n {
-		e.Function(fmt.Sprintf("g%x", i), codeAt, 16)
+		d.Function(fmt.Sprintf("g%x", i), codeAt, 16)
 		entries = append(entries, dieBytes(2, uint32(len(d.Str)), uint64(codeAt), uint32(16))...)
 		d.Str = append(append(d.Str, fmt.Sprintf("h%x", i)...), 0)
 	}
 	d.unit(append(entries, 0))
-	return d.in(&e)
+	return d.file()
 }
 
 // OverlappingFunctions returns a binary with functions of 16 bytes, about which the debug info is
@@ -390,7 +384,6 @@ func Aliases(n int) []byte {
 // contains an inlined function whose code begins 32 bytes before it.
 func OverlappingFunctions(n int) []byte {
 	var d DWARF
-	var e ELF
 	d.lines(nil, []string{"a.c"}, rowsProgram(16*n))
 	d.abbrev(1, tagUnit, true, atLow, atHigh, atLines)
 	d.abbrev(2, tagFunction, true, atName, atLow, atHigh)
@@ -404,8 +397,8 @@ func OverlappingFunctions(n int) []byte {
 		d.Str = append(append(d.Str, fmt.Sprintf("g%x", i)...), 0)
 	}
 	d.unit(append(entries, 0))
-	e.functions(n)
-	return d.in(&e)
+	d.functions(n)
+	return d.file()
 }
 
 // CommonNames returns a binary with a function whose name is not in the binary itself. Its debug
@@ -413,12 +406,11 @@ func OverlappingFunctions(n int) []byte {
 // name of that file.
 func CommonNames(file string) []byte {
 	var d DWARF
-	var e ELF
 	atCommonName := []byte{0x03, 0xa1, 0x3e} // DW_FORM_GNU_strp_alt
 	d.abbrev(1, tagUnit, true, atLow, atHigh)
 	d.abbrev(2, tagFunction, false, atCommonName, atLow, atHigh)
 	d.unit(append(append(dieBytes(1, uint64(codeAt), uint32(16)), dieBytes(2, uint32(0), uint64(codeAt), uint32(16))...), 0))
-	e.functions(1)
-	e.Add(".gnu_debugaltlink", append([]byte(file), "\x00\x01\x02"...))
-	return d.in(&e)
+	d.functions(1)
+	d.Add(".gnu_debugaltlink", append([]byte(file), "\x00\x01\x02"...))
+	return d.file()
 }
