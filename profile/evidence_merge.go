@@ -102,16 +102,11 @@ func (e *Evidence) keep(wanted map[string]bool) *Evidence {
 	if e == nil {
 		return nil
 	}
-	kept := &Evidence{Fraction: e.Fraction}
-	for _, c := range e.Copies {
-		if wanted[c.Frames[0].Function] {
-			kept.Copies = append(kept.Copies, c)
-		}
-	}
-	if len(kept.Copies) == 0 {
+	kept := slices.DeleteFunc(slices.Clone(e.Copies), func(c CodeCopy) bool { return !wanted[c.Frames[0].Function] })
+	if len(kept) == 0 {
 		return nil
 	}
-	return kept
+	return &Evidence{e.Fraction, kept}
 }
 
 // leftOut returns the CodeCopy that lists dropped functions, see [LeftOut]. names has the names of

@@ -42,23 +42,10 @@ var errNoEvidence = fmt.Errorf("profile: evidence section: %w", afdo.ErrNotFound
 // it. The error matches [afdo.ErrNotFound] if there is no section or it has another version. Other
 // errors are those of reading, or concern a malformed section.
 func ReadEvidence(r *afdo.Reader) (*EvidenceTable, error) {
-	for i := r.NumSections() - 1; i >= 0; i-- {
-		section, err := r.Section(i)
-		if err != nil {
-			return nil, err
-		}
-		switch section.Type {
-		case afdo.SectionEvidence:
-			return newEvidenceTable(r, section)
-		case afdo.SectionSources, afdo.SectionIndex:
-			continue
-		}
-		break
+	section, err := findExtension(r, afdo.SectionEvidence, errNoEvidence, afdo.SectionSources, afdo.SectionIndex)
+	if err != nil {
+		return nil, err
 	}
-	return nil, errNoEvidence
-}
-
-func newEvidenceTable(r *afdo.Reader, section afdo.Section) (*EvidenceTable, error) {
 	data, err := r.Data(section.Index)
 	if err != nil {
 		return nil, err

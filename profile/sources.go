@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-afdo/afdo"
 	v4 "github.com/go-afdo/afdo/internal/v4"
@@ -30,11 +31,11 @@ var errNoSources = fmt.Errorf("profile: sources section: %w", afdo.ErrNotFound)
 // section or one of another version, and [ErrOtherSources] if the section is not about the units of
 // this file. Other errors say that the file cannot be read or that the section is malformed.
 func ReadSources(r *afdo.Reader) (*Sources, error) {
-	s, err := findSources(r)
+	section, err := findExtension(r, afdo.SectionSources, errNoSources, afdo.SectionIndex)
 	if err != nil {
 		return nil, err
 	}
-	data, err := r.Data(s.Section.Index)
+	data, err := r.Data(section.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +43,7 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 		return nil, errNoSources
 	}
 	table, fault := sourcefmt.NewTable(data)
+	s := &Sources{section, table}
 	switch {
 	case fault != nil:
 		return nil, s.fault(fault)
@@ -55,25 +57,23 @@ func ReadSources(r *afdo.Reader) (*Sources, error) {
 	if table.Names != indexfmt.Sum(d.Data()) || table.NumUnits() != d.Len() {
 		return nil, s.Section.ErrorAt(s.Section.Offset, ErrOtherSources, "the file has %d", d.Len())
 	}
-	s.table = table
 	return s, nil
 }
 
-// findSources returns the sources section of a file, see [ReadSources].
-func findSources(r *afdo.Reader) (*Sources, error) {
-	n := r.NumSections()
-	for i := n - 1; i >= max(0, n-2); i-- {
+// findExtension returns the section of an extension at the end of a file. One section of each type
+// in after may follow it. If there is no such section, findExtension returns the error none.
+func findExtension(r *afdo.Reader, typ afdo.SectionType, none error, after ...afdo.SectionType) (afdo.Section, error) {
+	last := r.NumSections() - 1
+	for i := last; i >= max(0, last-len(after)); i-- {
 		section, err := r.Section(i)
-		switch {
-		case err != nil:
-			return nil, err
-		case section.Type == afdo.SectionSources:
-			return &Sources{Section: section}, nil
-		case section.Type != afdo.SectionIndex:
-			return nil, errNoSources
+		if err != nil || section.Type == typ {
+			return section, err
+		}
+		if !slices.Contains(after, section.Type) {
+			break
 		}
 	}
-	return nil, errNoSources
+	return afdo.Section{}, none
 }
 
 func (s *Sources) fault(f *wire.Fault) error {

@@ -70,10 +70,7 @@ func (v *File) newDirectory(f Fields) (*Directory, error) {
 			return nil, f.Fault()
 		}
 	}
-	if err := d.orderByID(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d, d.orderByID()
 }
 
 // Data returns the bytes of the file names section, which must not be changed.

@@ -235,10 +235,7 @@ func (t *sectionTable) sortFixed() {
 // section, or the other one.
 func (t *sectionTable) placeFixed() error {
 	t.sortFixed()
-	if err := t.apart(extent{0, t.end}, t.fixed[0].extent); err != nil {
-		return err
-	}
-	if err := t.apart(t.fixed[0].extent, t.fixed[1].extent); err != nil {
+	if err := cmp.Or(t.apart(extent{0, t.end}, t.fixed[0].extent), t.apart(t.fixed[0].extent, t.fixed[1].extent)); err != nil {
 		return err
 	}
 	for i := range t.fixed {

@@ -249,18 +249,14 @@ func checkVersion(head []byte) error {
 	if len(head) < 8 {
 		return header.FaultAt(0, fault.ErrMagic, "%d bytes", len(head))
 	}
-	var version uint32
-	switch string(head[:4]) {
-	case wire.Magic:
-		version = binary.BigEndian.Uint32(head[4:])
+	magic, version := string(head[:4]), binary.BigEndian.Uint32(head[4:])
+	switch magic {
+	case wire.Magic, "gcda":
 	case "adcg":
 		version = binary.LittleEndian.Uint32(head[4:])
-	case "gcda":
-		version = binary.BigEndian.Uint32(head[4:])
 	default:
-		return header.FaultAt(0, fault.ErrMagic, "the file begins with %q", head[:4])
+		return header.FaultAt(0, fault.ErrMagic, "the file begins with %q", magic)
 	}
-	magic := string(head[:4])
 	if version == wire.Version && magic == wire.Magic {
 		return nil
 	}
