@@ -41,11 +41,7 @@ func readCallgrind(in *input, c choice) (*Set, *Report, error) {
 		objects: make(map[string]*Object), objectNames: make(map[uint64]string), functionNames: make(map[uint64]string),
 	}
 	r.object = r.enter("")
-	for {
-		err := r.Next()
-		if err == io.EOF {
-			return r.finish()
-		}
+	for err := r.Next(); err != io.EOF; err = r.Next() {
 		if err == nil {
 			err = r.line()
 		}
@@ -53,6 +49,7 @@ func readCallgrind(in *input, c choice) (*Set, *Report, error) {
 			return nil, nil, err
 		}
 	}
+	return r.finish()
 }
 
 // noAddress means that there is no address. No instruction has it.

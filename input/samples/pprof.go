@@ -5,24 +5,8 @@ import (
 	"encoding/hex"
 
 	"github.com/go-afdo/afdo/internal/fault"
+	"github.com/go-afdo/afdo/internal/pprofile"
 	"github.com/go-afdo/afdo/internal/saturating"
-)
-
-// Fields of a profile that are read. Source: github.com/google/pprof/proto/profile.proto.
-const (
-	profileSampleType = 1
-	profileSample     = 2
-	profileMapping    = 3
-	profileLocation   = 4
-	profileString     = 6
-	profilePeriodType = 11
-	profilePeriod     = 12
-)
-
-// Fields of a sample.
-const (
-	sampleLocations = 1 // innermost first
-	sampleValues    = 2
 )
 
 // Limits on the decompression of a profile, see maxRatio. They are low because the whole profile is
@@ -114,22 +98,22 @@ func (p *pprofReader) readHead() error {
 			return err
 		}
 		switch f.number {
-		case profileSampleType:
+		case pprofile.ProfileSampleType:
 			var v [2]uint64
 			err = f.scan(&v[0], &v[1])
 			p.types = append(p.types, v)
 			p.strings[v[0]], p.strings[v[1]] = "", ""
-		case profilePeriodType:
+		case pprofile.ProfilePeriodType:
 			err = f.scan(&p.by[0], &p.by[1])
 			p.strings[p.by[0]], p.strings[p.by[1]] = "", ""
-		case profilePeriod:
+		case pprofile.ProfilePeriod:
 			p.period = f.value
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return p.data.each(profileMapping, func(f field) error {
+	return p.data.each(pprofile.ProfileMapping, func(f field) error {
 		m := new(pprofMapping)
 		err := f.scan(&m.id, &m.start, &m.limit, &m.offset, &m.name, &m.buildID)
 		p.mappings[m.id] = m
@@ -142,7 +126,7 @@ func (p *pprofReader) readHead() error {
 // the binary.
 func (p *pprofReader) readStrings() error {
 	number := uint64(0)
-	err := p.data.each(profileString, func(f field) error {
+	err := p.data.each(pprofile.ProfileString, func(f field) error {
 		var err error
 		if _, ok := p.strings[number]; ok {
 			p.strings[number], err = f.text()
@@ -219,7 +203,7 @@ func (p *pprofReader) divide(period uint64) {
 // values, and column is the index of the value to use.
 func (p *pprofReader) addSamples(column int) error {
 	most := freeCalls + len(p.data.bytes)/callRatio
-	return p.data.each(profileSample, func(f field) error {
+	return p.data.each(pprofile.ProfileSample, func(f field) error {
 		count, err := p.readSample(f, column)
 		if err != nil || count == 0 {
 			return err
@@ -266,14 +250,14 @@ func (p *pprofReader) readSample(f field, column int) (count uint64, err error) 
 		if err != nil {
 			return 0, err
 		}
-		if part.number != sampleLocations && part.number != sampleValues {
+		if part.number != pprofile.SampleLocations && part.number != pprofile.SampleValues {
 			continue
 		}
 		for n, err := range part.numbers() {
 			switch {
 			case err != nil:
 				return 0, err
-			case part.number == sampleLocations:
+			case part.number == pprofile.SampleLocations:
 				p.stack = append(p.stack, n)
 			case values == column:
 				count = n
@@ -289,7 +273,7 @@ func (p *pprofReader) readSample(f field, column int) (count uint64, err error) 
 // readLocations adds the samples and calls at all locations of the profile to the Set. It removes
 // the samples that are in a mapping from p.leaves, so that the others remain there.
 func (p *pprofReader) readLocations() error {
-	err := p.data.each(profileLocation, func(f field) error {
+	err := p.data.each(pprofile.ProfileLocation, func(f field) error {
 		var id, mapping, address uint64
 		if err := f.scan(&id, &mapping, &address); err != nil {
 			return err

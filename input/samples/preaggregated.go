@@ -41,11 +41,7 @@ func readPreAggregated(in *input, c choice) (*Set, *Report, error) {
 		Reader: lines.New(in, PreAggregated.String()), choice: c, set: new(Set), report: &Report{Format: PreAggregated},
 		others: make(map[string]uint64),
 	}
-	for {
-		err := r.Next()
-		if err == io.EOF {
-			return r.finish()
-		}
+	for err := r.Next(); err != io.EOF; err = r.Next() {
 		if err == nil && len(r.Line) > 0 && r.Line[0] != '#' {
 			err = r.record()
 		}
@@ -53,6 +49,7 @@ func readPreAggregated(in *input, c choice) (*Set, *Report, error) {
 			return nil, nil, err
 		}
 	}
+	return r.finish()
 }
 
 type preAggregatedReader struct {

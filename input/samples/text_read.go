@@ -181,12 +181,7 @@ func isContext(line []byte) bool { return bytes.HasPrefix(line, []byte("[")) }
 // another calling context follow. The first line of any lists that follow is held: the next call of
 // next returns it again.
 func (t *textReader) comments(b *textBlock) (context bool, err error) {
-	for {
-		if err := t.next(); err == io.EOF {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
+	for err = t.next(); err == nil; err = t.next() {
 		text, isComment := bytes.CutPrefix(t.Line, []byte("//"))
 		switch _, digits, _ := lines.Number(t.Line, 10); {
 		case isComment:
@@ -196,6 +191,10 @@ func (t *textReader) comments(b *textBlock) (context bool, err error) {
 			return isContext(t.Line), nil
 		}
 	}
+	if err == io.EOF {
+		err = nil
+	}
+	return false, err
 }
 
 // describe parses a comment after the lists of a binary, which contains its build ID or path. A

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,15 +174,11 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 			paths = append(paths, filepath.Join(dir, path))
 		}
 	}
-	for _, path := range paths {
-		o, err := openObject(path)
-		if isMissing(err) {
-			continue
+	for o, err := range existing(paths...) {
+		if err == nil {
+			err = f.keep(o)
 		}
 		if err != nil {
-			return nil, err
-		}
-		if err := f.keep(o); err != nil {
 			return nil, err
 		}
 		if bytes.Equal(o.buildID(), id) {
@@ -189,6 +186,17 @@ func (f *File) openAlternate(d *debugData) (*debugData, error) {
 		}
 	}
 	return nil, fmt.Errorf("symbolize: %s: the common debug file that dwz made, %s with the build ID %x, is not there: %w", d.object.path, name, id, ErrNoDebugInfo)
+}
+
+// existing yields the files that exist at the given paths, or the error of opening one.
+func existing(paths ...string) iter.Seq2[*object, error] {
+	return func(yield func(*object, error) bool) {
+		for _, path := range paths {
+			if o, err := openObject(path); !isMissing(err) && !yield(o, err) {
+				return
+			}
+		}
+	}
 }
 
 // isMissing reports whether an error of opening a path means that no regular file exists there.

@@ -47,11 +47,7 @@ func (w *worker) split(skeleton *dwarfUnit) (*dwarfUnit, *object, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, path := range paths {
-		o, err := openObject(path)
-		if isMissing(err) {
-			continue
-		}
+	for o, err := range existing(paths...) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -129,15 +125,11 @@ func (w *worker) unitWithID(d *debugData, skeleton *dwarfUnit) (*dwarfUnit, erro
 // nil if there is none.
 func (f *File) splitPackage() (*dwpFile, error) {
 	err := f.pack.do(func() error {
-		for _, path := range []string{f.path + ".dwp", f.DebugPath() + ".dwp"} {
-			o, err := openObject(path)
-			if isMissing(err) {
-				continue
+		for o, err := range existing(f.path+".dwp", f.DebugPath()+".dwp") {
+			if err == nil {
+				err = f.keep(o)
 			}
 			if err != nil {
-				return err
-			}
-			if err := f.keep(o); err != nil {
 				return err
 			}
 			f.dwp, err = openPackage(o)

@@ -92,22 +92,24 @@ func checkTotal(p *profile.Profile) error {
 	return nil
 }
 
-// Fields of the messages of profile.proto.
+// Fields of the messages of profile.proto. Package samples reads the exported ones.
 const (
-	profileSampleType    = 1
-	profileSample        = 2
-	profileMapping       = 3
-	profileLocation      = 4
+	ProfileSampleType    = 1
+	ProfileSample        = 2
+	ProfileMapping       = 3
+	ProfileLocation      = 4
 	profileFunction      = 5
-	profileString        = 6
+	ProfileString        = 6
+	ProfilePeriodType    = 11
+	ProfilePeriod        = 12
 	profileComment       = 13
 	profileDefaultSample = 14
 
 	valueType = 1
 	valueUnit = 2
 
-	sampleLocations = 1
-	sampleValues    = 2
+	SampleLocations = 1
+	SampleValues    = 2
 
 	mappingID              = 1
 	mappingFile            = 5
@@ -159,7 +161,7 @@ func newEncoder(w io.Writer, o Options, types ...ValueType) encoder {
 		var m protobuf.Message
 		m.Uint(valueType, e.string(t.Name))
 		m.Uint(valueUnit, e.string(t.Unit))
-		e.out.Bytes(profileSampleType, m)
+		e.out.Bytes(ProfileSampleType, m)
 	}
 	e.out.Uint(profileDefaultSample, e.string(types[len(types)-1].Name))
 	e.mapping()
@@ -177,7 +179,7 @@ func (e *encoder) mapping() {
 	mapping.Bool(mappingHasFilenames, true)
 	mapping.Bool(mappingHasLineNumbers, true)
 	mapping.Bool(mappingHasInlineFrames, true)
-	e.out.Bytes(profileMapping, mapping)
+	e.out.Bytes(ProfileMapping, mapping)
 }
 
 // string returns the index of a string in the string table of the pprof file. It adds the string if
@@ -188,7 +190,7 @@ func (e *encoder) string(s string) uint64 {
 	if !ok {
 		n = uint64(len(e.strings))
 		e.strings[s] = n
-		e.names.String(profileString, s)
+		e.names.String(ProfileString, s)
 	}
 	return n
 }
@@ -227,7 +229,7 @@ func (e *encoder) newLocation() uint64 {
 	e.line.Uint(locationID, e.locations)
 	e.line.Uint(locationMapping, theMapping)
 	e.line = append(e.line, e.located...)
-	e.places.Bytes(profileLocation, e.line)
+	e.places.Bytes(ProfileLocation, e.line)
 	e.located = e.located[:0]
 	return e.locations
 }
@@ -236,9 +238,9 @@ func (e *encoder) newLocation() uint64 {
 // of the stack, the innermost first.
 func (e *encoder) add() {
 	e.sample = e.sample[:0]
-	e.sample.Bytes(sampleLocations, e.ids)
-	e.sample.Bytes(sampleValues, e.values)
-	e.out.Bytes(profileSample, e.sample)
+	e.sample.Bytes(SampleLocations, e.ids)
+	e.sample.Bytes(SampleValues, e.values)
+	e.out.Bytes(ProfileSample, e.sample)
 	e.flush(flushSize)
 }
 
@@ -305,11 +307,8 @@ type frame struct {
 // counts, including those of the bodies inlined in it.
 func (e *bodyEncoder) function(s profile.SymbolRef, f *profile.Function) {
 	e.stack = append(e.stack[:0], frame{symbol: s})
-	for w := profile.Walk(f.Records); ; {
-		r, depth, ok := w.Next()
-		if !ok {
-			break
-		}
+	w := profile.Walk(f.Records)
+	for r, depth, ok := w.Next(); ok; r, depth, ok = w.Next() {
 		if depth >= MaxDepth {
 			if r.Kind == profile.KindCount && r.Count > 0 {
 				e.deeper += r.Count

@@ -160,25 +160,18 @@ func double(f func(a, b uint64, n, width int) (r, out uint64)) func(*CPU) {
 	}
 }
 
+// multiply executes MUL and IMUL. With one operand, they multiply the accumulator and return both
+// halves of the product. IMUL with two or three operands returns the low half.
 func (c *CPU) multiply() {
-	if c.in.Args[1] != nil { // IMUL with two or three operands
-		last := 1
-		if c.in.Args[2] != nil {
-			last = 2
-		}
-		size := c.size(0)
-		a, b := int64(extend(c.get(last-1), size)), int64(extend(c.get(last), size))
-		high, low := bits.Mul64(uint64(a), uint64(b))
-		high -= uint64(a>>63)&uint64(b) + uint64(b>>63)&uint64(a)
-		c.flag(carry|overflow, size == 8 && high != uint64(int64(low)>>63) || size < 8 && extend(low, size) != low)
-		c.setResult(low, size) // undefined
-		c.set(0, low)
-		return
+	size, a, b := c.size(0), c.R[0], c.get(0)
+	switch {
+	case c.in.Args[2] != nil:
+		a, b = c.get(1), c.get(2)
+	case c.in.Args[1] != nil:
+		a, b = b, c.get(1)
 	}
-	size := c.size(0)
-	a, b := c.R[0]&mask(size), c.get(0)
 	signed := c.in.Op == x86asm.IMUL
-	if signed {
+	if a &= mask(size); signed {
 		a, b = extend(a, size), extend(b, size)
 	}
 	high, low := bits.Mul64(a, b)
@@ -188,12 +181,17 @@ func (c *CPU) multiply() {
 	if size < 8 {
 		high = low >> (8 * size)
 	}
-	over := high&mask(size) != 0
+	ordinary := uint64(0) // the high half of a product that fits the low one
 	if signed {
-		over = high&mask(size) != uint64(int64(extend(low, size))>>63)&mask(size)
+		ordinary = uint64(int64(extend(low, size)) >> 63)
 	}
-	c.flag(carry|overflow, over)
-	c.setPair(low, high, size)
+	c.flag(carry|overflow, (high^ordinary)&mask(size) != 0)
+	if c.in.Args[1] == nil {
+		c.setPair(low, high, size)
+		return
+	}
+	c.setResult(low, size) // undefined
+	c.set(0, low)
 }
 
 // setPair sets the two registers in which a multiplication returns its product, or a division its
