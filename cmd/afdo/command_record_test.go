@@ -153,6 +153,44 @@ func TestRecordProcess(t *testing.T) {
 	_ = cmd.Wait()
 }
 
+// afterMain is a program whose main thread ends while another thread goes on.
+const afterMain = `#include <pthread.h>
+volatile int sink;
+__attribute__((noinline)) static void spin(void) {
+  for (;;)
+    sink += 1;
+}
+static void *run(void *p) {
+  spin();
+  return p;
+}
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, run, 0);
+  pthread_exit(0);
+}
+`
+
+// TestRecordAfterMainThread records a process whose main thread has ended. The kernel shows no
+// mappings for that thread.
+func TestRecordAfterMainThread(t *testing.T) {
+	t.Parallel()
+	needRecord(t)
+	program := compileC(t, afterMain, "-g", "-pthread")
+	cmd := exec.Command(program)
+	require.NoError(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	out := filepath.Join(t.TempDir(), "perf.data")
+	for _, target := range [][]string{{"cpu-clock", "-p", strconv.Itoa(cmd.Process.Pid)}, {"steps", "-p", strconv.Itoa(cmd.Process.Pid)}, {"steps", "--", program}} {
+		r := afdoRun(append([]string{"record", "-o", out, "--duration", "1s", "--event"}, target...)...)
+		if strings.Contains(r.err, "does not permit tracing") {
+			continue
+		}
+		require.Equal(t, 0, r.status, r.err)
+		assert.Contains(t, mustCreate(t, "create", "--allow-poor", "--binary", program, "--profile", out, "--to", "text"), `"spin":`, target)
+	}
+}
+
 // TestRecordNowhere checks that record does not start the command if it cannot write the recording.
 func TestRecordNowhere(t *testing.T) {
 	needRecord(t)

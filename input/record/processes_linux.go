@@ -59,20 +59,22 @@ func addProcess(s *sink, pid int) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(procFS, strconv.Itoa(pid))
+	var maps []byte
+	var root string
 	for _, thread := range threads {
-		name, err := os.ReadFile(filepath.Join(folder, "task", strconv.Itoa(thread), "comm"))
+		folder := filepath.Join(procFS, strconv.Itoa(pid), "task", strconv.Itoa(thread))
+		name, err := os.ReadFile(filepath.Join(folder, "comm"))
 		if err != nil {
 			continue // the thread has ended
+		}
+		if len(maps) == 0 { // so are those of a main thread that has ended
+			maps, _ = os.ReadFile(filepath.Join(folder, "maps"))
+			root = filepath.Join(folder, "root")
 		}
 		comm := perfdata.Comm{PID: int32(pid), TID: int32(thread), Name: strings.TrimSuffix(string(name), "\n")}
 		if err := s.add(&comm); err != nil {
 			return err
 		}
-	}
-	maps, err := os.ReadFile(filepath.Join(folder, "maps"))
-	if err != nil {
-		return err
 	}
 	for line := range strings.Lines(string(maps)) {
 		m, ok := steps.ParseMapping(strings.TrimSuffix(line, "\n"))
@@ -80,7 +82,7 @@ func addProcess(s *sink, pid int) error {
 			continue
 		}
 		m.PID, m.TID = int32(pid), int32(pid)
-		m.BuildID = buildIDOf(filepath.Join(folder, "root"), m.Path)
+		m.BuildID = buildIDOf(root, m.Path)
 		if err := s.add(&m); err != nil {
 			return err
 		}

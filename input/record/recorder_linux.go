@@ -160,7 +160,12 @@ func (r *Recorder) openEvents(event Event) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.choose(event, first[0], r.cpus[0]); err != nil {
+	for _, thread := range first {
+		if err = r.choose(event, thread, r.cpus[0]); !errors.Is(err, unix.ESRCH) {
+			break // else this thread has ended, maybe not its process
+		}
+	}
+	if err != nil {
 		return err
 	}
 	r.warnOfEvent()

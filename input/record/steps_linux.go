@@ -189,17 +189,16 @@ func (s *sink) takeStep(record []byte) error {
 		return err
 	}
 	m := *decoded.(*perfdata.Mmap)
-	m.BuildID = s.buildID(m.PID, m.Path)
+	m.BuildID = s.buildID(m.TID, m.Path)
 	return s.add(&m)
 }
 
-// buildID returns the build ID of the file that process pid finds at a path, "" if the file has
-// none.
-func (s *sink) buildID(pid int32, path string) string {
+// buildID returns the build ID of the file that a thread finds at a path, "" if the file has none.
+func (s *sink) buildID(tid int32, path string) string {
 	id, known := s.builds[path]
 	if !known {
-		id = buildIDOf(filepath.Join(procFS, strconv.Itoa(int(pid)), "root"), path)
-		if id == "" { // the process has ended
+		id = buildIDOf(filepath.Join(procFS, strconv.Itoa(int(tid)), "root"), path)
+		if id == "" { // the thread has ended
 			id = buildIDOf("/", path)
 		}
 		s.builds[path] = id

@@ -291,8 +291,11 @@ func warnOfRecording(e *verb.Env, c *recording, r *record.Report) {
 		switch {
 		case r.Broken != nil:
 			why = r.Broken.Error()
-		case r.ExitStatus != 0:
+		case r.ExitStatus != 0 && !r.Ended:
 			why = fmt.Sprintf("the command failed with exit status %d", r.ExitStatus)
+			if r.Stopped > 0 { // by steps
+				why += "; if it traces other programs, as debuggers do, record it with --event cpu-clock"
+			}
 		}
 		e.Warnf("no samples in %v%s: %s", r.Duration.Round(time.Millisecond), nothing, why)
 	}

@@ -105,7 +105,7 @@ func (t *tracer) pick() (picked *thread, at activity, running int) {
 		th := t.order[i]
 		if th.announced && !th.stopped && th.process.ready {
 			if th.process.mapsAreOld() {
-				t.refresh(th.process)
+				t.refresh(th)
 			}
 			if a := t.activity(th); a.running {
 				if running++; picked == nil {

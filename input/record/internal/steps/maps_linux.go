@@ -29,11 +29,11 @@ type fileID struct {
 	changed, size int64
 }
 
-// fileOf returns the fileID of a file that a process has mapped. If the file is replaced, its inode
+// fileOf returns the fileID of a file that a thread has mapped. If the file is replaced, its inode
 // changes. If its content is overwritten, its modification time changes.
-func fileOf(pid int, path, inode string) fileID {
+func fileOf(tid int, path, inode string) fileID {
 	var s unix.Stat_t
-	if unix.Stat(procPath(pid, "root"+path), &s) != nil {
+	if unix.Stat(procPath(tid, "root"+path), &s) != nil {
 		return fileID{}
 	}
 	return fileID{path, inode, s.Mtim.Nano(), s.Size}
@@ -86,10 +86,10 @@ func parseMapping(line string) (m perfdata.Mmap, fields mapsFields, ok bool) {
 	return m, fields, true
 }
 
-// readMaps returns the mappings of a process that have code or a file, from /proc, in the order of
-// addresses.
-func readMaps(pid int) ([]mapping, error) {
-	text, err := readProc(pid, "maps")
+// readMaps returns the mappings of a thread that have code or a file, from /proc, in the order of
+// addresses. There are none if the thread has ended, as the main thread of a process that goes on.
+func readMaps(tid int) ([]mapping, error) {
+	text, err := readProc(tid, "maps")
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +100,12 @@ func readMaps(pid int) ([]mapping, error) {
 			continue
 		}
 		m := mapping{Mmap: parsed}
-		m.PID, m.TID = int32(pid), int32(pid)
+		m.TID = int32(tid)
 		m.recorded = m.Executable && isRecorded(m.Path)
 		if code := fields.permissions() == "r-xp"; filepath.IsAbs(m.Path) && (code || fields.permissions() == "r--p") {
 			m.constant = true
 			if code {
-				m.file = fileOf(pid, m.Path, fields.inode())
+				m.file = fileOf(tid, m.Path, fields.inode())
 			}
 		}
 		list = append(list, m)

@@ -33,7 +33,7 @@ func (c slotCache) of(m *mapping) *slotTable {
 	}
 	t := new(slotTable)
 	if m.file != (fileID{}) {
-		t = readSlots(procPath(int(m.PID), "root"+m.Path))
+		t = readSlots(procPath(int(m.TID), "root"+m.Path))
 	}
 	c[m.file] = t
 	return t

@@ -240,12 +240,14 @@ func (t *tracer) name(th *thread, exec bool) {
 // announce writes records with the names of the threads and the mappings of a process that ran
 // before the recording.
 func (t *tracer) announce(p *process) {
+	var last *thread
 	for _, th := range t.order {
 		if th.process == p {
 			t.name(th, false)
+			last = th
 		}
 	}
-	t.refresh(p)
+	t.refresh(last)
 }
 
 // Times after which the mappings of a process are read again. mapsAge is the shortest time between
@@ -258,17 +260,21 @@ const (
 	mapsAge   = int64(50 * time.Millisecond)
 )
 
-// refresh reads the mappings of a process again, and writes records of those that are new to the
-// recording.
-func (t *tracer) refresh(p *process) {
-	before := clock()
+// refresh reads the mappings of a thread's process again, and writes records of those that are new
+// to the recording.
+func (t *tracer) refresh(th *thread) {
+	p, before := th.process, clock()
 	list, err := readMaps(p.pid)
+	if len(list) == 0 { // the main thread has ended
+		list, err = readMaps(th.tid)
+	}
 	if err != nil {
 		return
 	}
 	p.maps, p.mapsTime = list, clock()
 	p.mapsCost = p.mapsTime - before
 	for i := range list {
+		list[i].PID = int32(p.pid)
 		if list[i].file != (fileID{}) && t.slots.of(&list[i]).patched {
 			list[i].file = fileID{}
 		}

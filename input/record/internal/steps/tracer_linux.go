@@ -156,11 +156,7 @@ func (t *tracer) prepare() (err error) {
 // the control pipe.
 func (t *tracer) receive(requests *json.Decoder) {
 	main := t.self // the main thread has the number of the process
-	for {
-		var r request
-		if err := requests.Decode(&r); err != nil {
-			break
-		}
+	for r := (request{}); requests.Decode(&r) == nil; r = (request{}) {
 		t.requests <- r
 		for len(t.requests) > 0 {
 			_ = unix.Tgkill(t.self, main, wakeSignal)
