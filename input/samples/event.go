@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -221,18 +222,13 @@ func isEvent(name, asked string) bool {
 	return strings.EqualFold(name, asked) || baseEvent(name) == strings.ToLower(asked)
 }
 
+// count returns the numbers of samples and of branches in the mapped file o.
 func (c *eventSamples) count(o *object) *objectCount {
 	if o.number >= len(c.objects) {
 		c.objects = append(c.objects, make([]objectCount, o.number+1-len(c.objects))...)
 	}
 	return &c.objects[o.number]
 }
-
-// sampled adds a sample to the count of the mapped file o, which contains the sample's address.
-func (c *eventSamples) sampled(o *object) { c.count(o).samples++ }
-
-// entered adds a branch to the count of the mapped file o, which contains the branch's target.
-func (c *eventSamples) entered(o *object) { c.count(o).branches++ }
 
 // samplesOf returns the eventSamples to which the sample s belongs.
 func (p *perfCollector) samplesOf(s *perfdata.Sample) *eventSamples {
@@ -246,11 +242,11 @@ func (p *perfCollector) samplesOf(s *perfdata.Sample) *eventSamples {
 }
 
 // named returns the eventSamples that collects the samples of an event, for the name of the event
-// in the text of perf script.
+// in the text of perf script. Samples without a name are of the event that the user asked for.
 func (p *perfCollector) named(name string) *eventSamples {
 	c := p.byName[name]
 	if c == nil {
-		c = p.join(newEventSamples(name, PerfScript, &p.maps.choice.options))
+		c = p.join(newEventSamples(cmp.Or(name, p.maps.choice.options.Event), PerfScript, &p.maps.choice.options))
 		p.byName[name] = c
 	}
 	return c

@@ -24,6 +24,10 @@ const maxRange = 1 << 20
 // at most maxTwin bytes are taken for a short loop, all others for a duplicate.
 const maxTwin = 0x1000
 
+// largestThread is the number of the last thread that Linux starts, 4194304, read as hexadecimal
+// digits. A recording whose addresses are all below has numbers of threads in their place.
+const largestThread = 0x4194304
+
 // readPerfData collects the samples of the binary from a perf.data file.
 func readPerfData(src io.Reader, c choice) (*Set, *Report, error) {
 	r, err := perfdata.NewReader(src)
@@ -174,6 +178,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 	}
 	p.eventSamples = p.samplesOf(s)
 	p.report.Samples++
+	p.report.addressed = p.report.addressed || s.IP > largestThread || len(s.Stack) > 0 || len(s.Branches) > 0
 	if !p.used {
 		return
 	}
@@ -189,7 +194,7 @@ func (p *perfCollector) sample(s *perfdata.Sample) {
 		}
 	}
 	if s.Mode.Guest() {
-		p.sampled(p.maps.unmapped)
+		p.count(p.maps.unmapped).samples++
 		return
 	}
 	if p.maps.everywhere != nil && !p.maps.seen && p.maps.choice.binary.kind == elf.ET_EXEC {
@@ -225,10 +230,10 @@ func (p *perfCollector) address(s *perfdata.Sample, process *space) bool {
 		}
 	}
 	if at == nil {
-		p.sampled(p.maps.unmapped)
+		p.count(p.maps.unmapped).samples++
 		return false
 	}
-	p.sampled(at.object)
+	p.count(at.object).samples++
 	if !at.object.Ours {
 		return false
 	}
@@ -333,7 +338,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 func (p *perfCollector) target(process *space, address uint64) place {
 	at := p.maps.find(process, address)
 	if at != nil {
-		p.entered(at.object)
+		p.count(at.object).branches++
 	}
 	return p.placeIn(at, address)
 }
@@ -466,7 +471,7 @@ func (p *perfCollector) frame(s *perfdata.Sample, i int, process *space, address
 
 // speCommand is the command that prints a recording of Arm's SPE as the text that readPerfScript
 // needs.
-const speCommand = "perf script --itrace=bl1 -F ip,brstack --show-mmap-events"
+const speCommand = "perf script --itrace=bl1 -F event,ip,brstack --show-mmap-events"
 
 // maxDamaged is the largest accepted share of malformed samples in the text of an SPE recording.
 // The malformed samples are left out.

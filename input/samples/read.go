@@ -79,14 +79,18 @@ func (c choice) hint(r *Report) string {
 	switch {
 	case r.trace != perfdata.NoTrace:
 		return r.TraceHint()
+	case r.Format == PerfScript && !r.addressed:
+		return "it has no addresses: print samples with perf script -F event,ip,brstack"
 	case r.Samples == 0 && r.Skipped == 0:
 		return "it has no samples at all"
 	case r.InBinary > 0 && r.Outside == r.InBinary:
 		return "the addresses of its samples are not in the code of the binary, so another build ran: give the file as it was then"
 	case r.Format == Callgrind && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Name == noDebugInfo && o.Samples >= r.Samples/manyUnnamed }):
 		return "callgrind writes " + noDebugInfo + " for a file whose debug info it cannot read: record a copy of the program that has the same name and no debug info (strip -g), and give the original here"
-	case r.Format == PerfScript && !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
-		return "it does not show which files its addresses are in: run perf script with --show-mmap-events, and with -F ip,sym,dso if it prints call chains; or give the base address"
+	case !c.options.HasBase && len(r.Objects) == 1 && r.Objects[0].Name == unknownName:
+		return unmapped[r.Format]
+	case !slices.ContainsFunc(r.Objects, func(o Object) bool { return !isKernelName(o.Name) }) && len(r.Objects) > 0:
+		return "only the kernel's code was sampled: record that of programs, such as with -e cycles:u"
 	case c.options.Name == nil && slices.ContainsFunc(r.Objects, func(o Object) bool { return o.BuildID != "" && c.binary.named(o.Name) }):
 		return "another build of that name ran: give the file as it was then"
 	case c.options.Name == nil && len(r.Objects) > 0:
@@ -94,6 +98,16 @@ func (c choice) hint(r *Report) string {
 	}
 	return ""
 }
+
+// unmapped has advice for recordings none of whose addresses is in a known file, by format.
+var unmapped = map[Format]string{
+	PerfData:      "it does not show which files its addresses are in: perf wrote no mappings, as with --synth=no or if the main thread of a running process has ended: record from the start of the program, or give the base address",
+	PerfScript:    "it does not show which files its addresses are in: run perf script with --show-mmap-events, and with -F ip,sym,dso if it prints call chains; or give the base address",
+	Pprof:         withoutMappings,
+	OpenTelemetry: withoutMappings,
+}
+
+const withoutMappings = "its locations have no addresses in a file: give a profile that a profiler wrote, before a tool removed them"
 
 // recognise returns the format of an uncompressed input, by its first bytes. Text of no other
 // format is taken for perf script's, and other binary data for a pprof profile.
@@ -136,7 +150,8 @@ func isProcessor(line []byte) bool {
 var strangers = []struct{ magic, what string }{
 	{elf.ELFMAG, "it is an ELF file, maybe the binary itself"},
 	{"PERFFILE", "it is perf.data of before Linux 3"},
-	{"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", "it is a CPU profile of gperftools: make pprof's format of it, with pprof -proto BIN FILE"},
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", gperftools},
+	{"\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00", gperftools},
 	{"--- ", "it is of pprof's old format: make the new one of it, with pprof -proto BIN FILE"},
 	{"heap profile:", "it is a heap profile"},
 	{"gcov", "it is a profile already, of GCC"},
@@ -166,6 +181,7 @@ var strangers = []struct{ magic, what string }{
 
 const (
 	unpackFirst = ": unpack it first; afdo reads gzip and zstd"
+	gperftools  = "it is a CPU profile of gperftools: make pprof's format of it, with pprof -proto BIN FILE"
 	cachegrind  = "it is of cachegrind, which counts lines, not addresses: use valgrind --tool=callgrind --dump-instr=yes"
 )
 
@@ -191,10 +207,11 @@ func foreign(head []byte) string {
 }
 
 // isFolded reports whether a line is a call stack of names and a count, such as "main;f 12". If
-// whole is false, line is only the beginning of the line.
+// whole is false, line is only the beginning of the line. In perf script's text, a blank comes
+// before a semicolon and a slash, as in the names of Java's classes.
 func isFolded(line []byte, whole bool) bool {
 	names, count, _ := bytes.Cut(line, []byte(";"))
-	if len(count) == 0 || bytes.IndexFunc(line, isControl) >= 0 || len(names) == 0 || bytes.ContainsAny(names, "/\t") {
+	if len(count) == 0 || bytes.IndexFunc(line, isControl) >= 0 || len(names) == 0 || bytes.ContainsAny(names, " \t") && bytes.ContainsAny(names, "/\t") {
 		return false
 	}
 	last := count[bytes.LastIndexByte(count, ' ')+1:]

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/input/samples"
+	"github.com/go-afdo/afdo/internal/perfdata"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
 )
 
@@ -156,6 +157,38 @@ func TestNoSamplesOfTheBinary(t *testing.T) {
 	require.ErrorContains(t, err, "no samples at all")
 }
 
+// If no address is in a known file, the error names what the recording lacks.
+func TestNoAddresses(t *testing.T) {
+	b := described(t, "ours", elf.ET_DYN, 0x1000, 0x1000, 0x1000)
+	for in, what := range map[string]string{
+		" 8522\n 8523\n":             "it has no addresses",
+		" 8522/8523\n":               "it has no addresses",
+		" 8522 1.5: cycles:u:\n":     "it has no addresses",
+		"\n\n\n":                     "it has no addresses",
+		" 7f0000401010\n":            "--show-mmap-events",
+		"\n\t            1010 f\n\n": "--show-mmap-events",
+	} {
+		_, _, err := samples.Read(strings.NewReader(in), b, samples.Options{})
+		require.ErrorContains(t, err, what, in)
+	}
+	_, _, err := readRecords(t, b, nil, at(0x7f0000401010))
+	require.ErrorContains(t, err, "as with --synth=no")
+	kernel := &perfdata.Mmap{PID: perfdata.UnknownPID, Start: 0xffffffff81000000, Length: 0x1000, Executable: true, Path: "[kernel.kallsyms]_text"}
+	_, _, err = readRecords(t, b, nil, kernel, at(0xffffffff81000010))
+	require.ErrorContains(t, err, "only the kernel")
+}
+
+// Samples of perf script's text without names of events are of the event that the user names.
+func TestEventOfUnnamedSamples(t *testing.T) {
+	b := described(t, "ours", elf.ET_EXEC, 0x1000, 0x401000, 0x1000)
+	for event, counts := range map[string]samples.Counts{"": samples.CountsUnknown, "cycles": samples.CountsExecution, "page-faults": samples.CountsOther} {
+		_, r, err := samples.Read(strings.NewReader("     401010\n"), b, samples.Options{Event: event})
+		require.NoError(t, err)
+		require.Equal(t, event, r.Event)
+		require.Equal(t, counts, r.Counts, event)
+	}
+}
+
 // Options.Name selects the binary if neither its build ID nor its file name is in the recording.
 func TestReadByName(t *testing.T) {
 	b := binary(t, "vec/vec12d5")
@@ -212,12 +245,14 @@ func TestForeignInputs(t *testing.T) {
 		"\x7fELF\x02\x01": "it is an ELF file, maybe the binary itself",
 		"PERFFILE\x00":    "before Linux 3",
 		"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x27": "pprof -proto",
-		"--- symbol\nbinary=/bin/true\n":                   "pprof -proto",
-		"gcov\x04\x00\x00\x00":                             "a profile already",
-		"{\"traceEvents\": []}":                            "JSON",
-		"main;f(int, char);g 12\nmain 3\n":                 "without addresses",
-		"main;" + strings.Repeat("long_name;", 20) + "f 1": "without addresses",
-		`{"resourceProfiles": []}`:                         "OpenTelemetry as JSON",
+		"--- symbol\nbinary=/bin/true\n":                           "pprof -proto",
+		"gcov\x04\x00\x00\x00":                                     "a profile already",
+		"{\"traceEvents\": []}":                                    "JSON",
+		"main;f(int, char);g 12\nmain 3\n":                         "without addresses",
+		"main;" + strings.Repeat("long_name;", 20) + "f 1":         "without addresses",
+		`{"resourceProfiles": []}`:                                 "OpenTelemetry as JSON",
+		"java/lang/Thread.run;a/B.c_[j] 12\n":                      "without addresses",
+		"\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x10\x27": "pprof -proto",
 	} {
 		_, _, err := samples.Read(strings.NewReader(input), b, samples.Options{})
 		require.ErrorIs(t, err, samples.ErrUnknown)

@@ -58,7 +58,8 @@ type Report struct {
 	// calling context. The counts of all contexts were added up.
 	Flattened bool
 
-	trace perfdata.Trace // kind of processor trace in perf.data
+	trace     perfdata.Trace // kind of processor trace in perf.data
+	addressed bool           // samples of perf have an address, a call chain or branches
 }
 
 // An Object is a mapped file, or other memory with code such as the kernel, and its number of

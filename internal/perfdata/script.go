@@ -12,10 +12,10 @@ import (
 // A ScriptReader yields the records in the text printed by perf script. This command prints all
 // that the reader can use:
 //
-//	perf script --show-mmap-events --show-task-events -F pid,tid,time,ip,brstack
+//	perf script --show-mmap-events --show-task-events -F pid,tid,time,event,ip,brstack
 //
-// The text may also have the event, symbols and other fields, and -F may be omitted. Missing fields
-// are unknown: without --show-mmap-events there is no *[Mmap], and without pid and tid every PID is
+// The text may also have symbols and other fields, and -F may be omitted. Missing fields are
+// unknown: without --show-mmap-events there is no *[Mmap], and without pid and tid every PID is
 // [UnknownPID]. If perf prints a single number for the thread, it is the TID. The IP of a sample
 // with a call chain is the first address of the chain.
 type ScriptReader struct {
@@ -38,12 +38,7 @@ func NewScriptReader(r io.Reader) *ScriptReader {
 // last element. It is an error of the input or an afdo.FormatError.
 func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for {
-			err := r.text.Next()
-			if err == io.EOF {
-				r.finish(yield)
-				return
-			}
+		for err := r.text.Next(); err != io.EOF; err = r.text.Next() {
 			more := true
 			if err == nil {
 				more, err = r.line(yield)
@@ -55,6 +50,7 @@ func (r *ScriptReader) Records() iter.Seq2[Record, error] {
 				return
 			}
 		}
+		r.finish(yield)
 	}
 }
 
@@ -78,7 +74,7 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 		record, err := r.record(at)
 		return err != nil || record == nil || yield(record, nil), err
 	}
-	if line[0] == '\t' {
+	if line[0] == '\t' || r.open && isSimpleperfFrame(line) {
 		return true, r.tolerate(r.frame())
 	}
 	if r.open && len(r.sample.Stack) > 0 && len(r.sample.Branches) == 0 && isBranch(bytes.TrimLeft(line, " ")) {
@@ -91,6 +87,12 @@ func (r *ScriptReader) line(yield func(Record, error) bool) (more bool, err erro
 		return false, nil
 	}
 	return true, r.tolerate(r.header())
+}
+
+// isSimpleperfFrame reports whether simpleperf's report_sample.py printed a line of a call chain:
+// it prints a tab after the address, not before it.
+func isSimpleperfFrame(line []byte) bool {
+	return len(line) > addressWidth && line[addressWidth] == '\t' && alignedAddress(line[:addressWidth]) >= 0
 }
 
 // sourceEnd returns the end of the source position that perf -F srcline prints on a line of its own
@@ -153,17 +155,11 @@ func (r *ScriptReader) begin() *Sample {
 
 // header parses the first line of a sample: thread and time if present, address, branches.
 func (r *ScriptReader) header() error {
-	w := words{line: r.text.Line}
-	w.next()
-	if isBranch(w.word) {
-		r.begin()
-		return r.branches(w.start)
-	}
 	p, ok := readPrefix(r.text.Line)
 	s := r.begin()
 	s.PID, s.TID, s.Time = p.pid, p.tid, p.time
 	s.EventName = r.interned(eventName(r.text.Line[:p.end]))
-	w = words{line: r.text.Line, end: p.end}
+	w := words{line: r.text.Line, end: p.end}
 	if !w.next() {
 		if !ok {
 			return r.text.Fail(0, fault.ErrSyntax, "expected a sample, found %s", lines.Excerpt(r.text.Line))
@@ -176,7 +172,7 @@ func (r *ScriptReader) header() error {
 	ip, isIP := hexWord(w.word)
 	if !isIP {
 		if !ok {
-			return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
+			return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F event,ip,brstack", lines.Excerpt(w.word))
 		}
 		return nil
 	}
@@ -196,7 +192,7 @@ func (r *ScriptReader) frame() error {
 	w.next()
 	address, ok := hexWord(w.word)
 	if !ok {
-		return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F ip,brstack", lines.Excerpt(w.word))
+		return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F event,ip,brstack", lines.Excerpt(w.word))
 	}
 	s := &r.sample
 	if last := len(s.Stack) - 1; last >= 0 && s.Objects[last] == inlined {
@@ -226,7 +222,7 @@ func (r *ScriptReader) interned(text []byte) string {
 func (r *ScriptReader) rest(w words) error {
 	after, end := w.end, w.end
 	for w.next() && !isBranch(w.word) && string(w.word) != "ilen:" && string(w.word) != "insn:" {
-		if bytes.Contains(w.word, []byte("/P/")) || bytes.Contains(w.word, []byte("/M/")) || bytes.Contains(w.word, []byte("/-/-/")) {
+		if isBranchBySymbol(w.word) {
 			return r.text.Fail(w.start, fault.ErrSyntax, "branches by symbol; print them with -F brstack, not brstacksym")
 		}
 		end = w.end
@@ -286,6 +282,11 @@ func (r *ScriptReader) branches(at int) error {
 
 func isBranch(word []byte) bool {
 	return bytes.HasPrefix(word, []byte("0x")) && bytes.IndexByte(word, '/') > 0
+}
+
+// isBranchBySymbol reports whether a word is a branch as perf -F brstacksym prints it.
+func isBranchBySymbol(word []byte) bool {
+	return bytes.Contains(word, []byte("/P/")) || bytes.Contains(word, []byte("/M/")) || bytes.Contains(word, []byte("/-/-/"))
 }
 
 var wrongPath = []byte("SPEC_WRONG_PATH")

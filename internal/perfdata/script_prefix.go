@@ -197,20 +197,25 @@ func (p prefix) withoutTime(line []byte) (prefix, bool) {
 	return p.withoutAddress(line)
 }
 
-// withoutAddress parses a line with only "COMM PID/TID" or "COMM PID/TID EVENT:", which a call
-// chain follows.
+// withoutAddress parses "COMM PID/TID EVENT:" on a line without an address, in which every part may
+// be missing. Branches may follow, or a call chain on the next lines. A line without branches ends
+// with the thread or the event.
 func (p prefix) withoutAddress(line []byte) (prefix, bool) {
-	found, last := false, []byte(nil)
+	none, complete := p, false
 	w := words{line: line}
-	for first := true; w.next(); first = false {
-		if pid, tid, ok := threadWord(w.word); ok && !first {
-			p.pid, p.tid, found = pid, tid, true
+	for w.next() && !isBranch(w.word) {
+		if _, isAddress := hexWord(w.word); isAddress && p.end == 0 || isBranchBySymbol(w.word) {
+			return none, false
 		}
-		last = w.word
+		pid, tid, isThread := threadWord(w.word)
+		if isThread && p.tid == UnknownPID {
+			p.pid, p.tid = pid, tid
+		}
+		p.end = w.end
+		complete = isThread || w.word[len(w.word)-1] == ':'
 	}
-	if _, _, thread := threadWord(last); !found || !thread && !bytes.HasSuffix(last, []byte(":")) {
-		return prefix{pid: UnknownPID, tid: UnknownPID}, false
+	if !complete && !isBranch(w.word) {
+		return none, false
 	}
-	p.end = len(line)
 	return p, true
 }

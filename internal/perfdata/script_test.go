@@ -117,6 +117,44 @@ func TestScriptCallChains(t *testing.T) {
 	require.Equal(t, uint64(0x153e8), samples[3].IP)
 }
 
+// partial is text whose first lines of samples have no address: call chains with -F event,ip and
+// -F pid,tid,ip, and branches with -F comm,event,brstack and -F pid,tid,brstack.
+const partial = `cycles:u:
+	          401010 f (/bin/l)
+
+ 70/71
+	          401020 f (/bin/l)
+
+    my app cycles:u:  0x12/0x34/P/-/-/8
+ 70/71  0x12/0x34/P/-/-/8
+`
+
+func TestScriptWithoutAddresses(t *testing.T) {
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(partial)).Records())
+	require.NoError(t, err)
+	var texts []string
+	for _, s := range only[*perfdata.Sample](got) {
+		texts = append(texts, fmt.Sprintf("%d/%d %s %x %x %d", s.PID, s.TID, s.EventName, s.IP, s.Stack, len(s.Branches)))
+	}
+	require.Equal(t, []string{"-1/-1 cycles:u 401010 [401010] 0", "70/71  401020 [401020] 0", "-1/-1 cycles:u 0 [] 1", "70/71  0 [] 1"}, texts)
+}
+
+// The report_sample.py of simpleperf prints call chains with a tab after each address. A command
+// whose name has hexadecimal digits is in a column of the same width.
+func TestScriptOfSimpleperf(t *testing.T) {
+	const text = "main\t5 [001] 1.5:\t\t250000 cpu-cycles:\n" +
+		"          401010\tf(int) (/bin/l)\n          401020\tmain (/bin/l)\n\n" +
+		"              dd     5 [001] 1.6:     250000 cpu-cycles:            401030 f (/bin/l)\n" +
+		"              dd     5 [001] 1.7:     250000 cpu-cycles:            401040 f (/bin/l)\n"
+	got, err := all(perfdata.NewScriptReader(strings.NewReader(text)).Records())
+	require.NoError(t, err)
+	samples := only[*perfdata.Sample](got)
+	require.Len(t, samples, 3)
+	require.Equal(t, []uint64{0x401010, 0x401020}, samples[0].Stack)
+	require.Equal(t, "f(int)", samples[0].Symbol)
+	require.Equal(t, [2]uint64{0x401030, 0x401040}, [2]uint64{samples[1].IP, samples[2].IP})
+}
+
 // sources is text that perf prints with -F +srcline: after each address comes a line with the
 // source position.
 const sources = `        a b: 0/0 11923 78831.872711:     250000 cpu-clock:u:      559cc06ff783 work+0x13 (/tmp/th)

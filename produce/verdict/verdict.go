@@ -146,6 +146,9 @@ func (v *Verdict) judgeRecording(read *samples.Report, branches bool) {
 	if read.Counts == samples.CountsOther {
 		v.limit(LevelThin, "the event "+read.Event+" does not count execution")
 	}
+	if read.Format == samples.PerfScript && read.Event == "" {
+		v.limit(LevelThin, "the text names no events, so samples of several may be added up: print it with perf script -F event, or name its only event with --event")
+	}
 	if read.Bursts > 0 {
 		v.judgeSteps(read)
 	}

@@ -44,6 +44,8 @@ func TestVerdict(t *testing.T) {
 		{samples.Report{Bogus: 10}, create.Quality{Density: 50, Branches: true}, verdict.LevelThin, 1, "10.00% of the ranges"},
 		{samples.Report{Bogus: 40}, create.Quality{Density: 50, Branches: true}, verdict.LevelPoor, 1, "30.77% of the ranges"},
 		{samples.Report{Counts: samples.CountsOther, Event: "page-faults"}, create.Quality{Density: 50}, verdict.LevelThin, 1, "page-faults does not count execution"},
+		{samples.Report{Format: samples.PerfScript}, create.Quality{Density: 50}, verdict.LevelThin, 1, "names no events"},
+		{samples.Report{Format: samples.PerfScript, Event: "cycles"}, create.Quality{Density: 50}, verdict.LevelGood, 1, ""},
 		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 5}, create.Quality{Density: 50}, verdict.LevelThin, 1, "only some branches (cond)"},
 		{samples.Report{Filter: "cond", Stacks: 10, AtBranch: 10}, create.Quality{Density: 50}, verdict.LevelPoor, 1, "only taken at these branches"},
 	} {

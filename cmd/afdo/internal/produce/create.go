@@ -35,7 +35,7 @@ import (
 const createHelp = `Make a profile of what a profiler has recorded of the program BIN.
 
 IN is perf.data, with branch stacks (perf record -b) or without, also the folder that
-"perf record --threads" makes; the text of "perf script -F ip,brstack
+"perf record --threads" makes; the text of "perf script -F event,ip,brstack
 --show-mmap-events"; callgrind.out of "valgrind --tool=callgrind --dump-instr=yes"; a
 CPU profile of pprof or OpenTelemetry; address samples, the text that --to samples
 writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata writes
