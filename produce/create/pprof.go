@@ -131,10 +131,7 @@ func (p *pprofWriter) resolveCode(f *function, code *symbolize.Code) {
 
 // weightOf adds up the counts of the bytes from low up to, but not including, high.
 func weightOf(stretches []stretch, low, high uint64) (sum uint64) {
-	for _, s := range stretchesFrom(stretches, low) {
-		if s.low >= high {
-			break
-		}
+	for _, s := range stretchesIn(stretches, low, high) {
 		sum = saturating.Add(sum, saturating.Mul(s.count, min(s.high, high)-max(s.low, low)))
 	}
 	return sum

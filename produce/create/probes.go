@@ -200,10 +200,7 @@ func within(probes []symbolize.Probe, low, high uint64) []symbolize.Probe {
 // most returns the largest count of code at addresses from low up to, but not including, high.
 // stretches has the counts by address.
 func most(stretches []stretch, low, high uint64) (n uint64) {
-	for _, s := range stretchesFrom(stretches, low) {
-		if s.low >= high {
-			break
-		}
+	for _, s := range stretchesIn(stretches, low, high) {
 		n = max(n, s.count)
 	}
 	return n

@@ -279,11 +279,12 @@ func (f *function) stretches() []stretch {
 	return out
 }
 
-// stretchesFrom returns the end of a list of stretches, which are ranges of bytes with equal
-// counts: from the stretch that contains an address to the last.
-func stretchesFrom(stretches []stretch, address uint64) []stretch {
-	i, _ := slices.BinarySearchFunc(stretches, address, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
-	return stretches[i:]
+// stretchesIn returns the part of a list of stretches, which are ranges of bytes with equal counts,
+// that has bytes from low up to, but not including, high.
+func stretchesIn(stretches []stretch, low, high uint64) []stretch {
+	first, _ := slices.BinarySearchFunc(stretches, low, func(s stretch, a uint64) int { return cmp.Compare(s.high, a+1) })
+	end, _ := slices.BinarySearchFunc(stretches, high, func(s stretch, a uint64) int { return cmp.Compare(s.low, a) })
+	return stretches[first:max(first, end)]
 }
 
 // applyThreshold marks the functions whose weight exceeds the threshold, to be written to the
