@@ -93,7 +93,7 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 // The options of a compile that only writes the notes leave out such an option, because that
 // compile must not overwrite the file.
 func writesMore(option string) bool {
-	return option == "-fstack-usage" || strings.HasPrefix(option, "-fcallgraph-info") ||
+	return option == "-fstack-usage" || option == "-fsave-optimization-record" || strings.HasPrefix(option, "-fcallgraph-info") ||
 		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
