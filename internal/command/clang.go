@@ -51,8 +51,6 @@ func (c *Line) readClang(option string) bool {
 	switch {
 	case slices.Contains([]string{"-fno-profile-sample-use", "-fno-auto-profile", "-fno-profile-use", "-fno-profile-instr-use"}, option):
 		c.Profile, c.declined = "", true
-	case strings.HasPrefix(option, "-fprofile-generate"), strings.HasPrefix(option, "-fprofile-instr-generate"):
-		c.instruments = true
 	case option == "-cc1", option == "-cc1as", option == "-fauto-profile":
 		c.frontEnd = true
 	default:

@@ -49,9 +49,7 @@ type Line struct {
 	declined     bool // has -fno-auto-profile
 	preprocessed bool // has -fpreprocessed
 	header       bool // a header is precompiled
-
-	instruments bool // has -fprofile-generate
-	frontEnd    bool // clang's command for its own front end
+	frontEnd     bool // clang's command for its own front end
 }
 
 // A word is an argument of the compiler. If the next argument is the value of an option, the word
@@ -311,7 +309,7 @@ func (c *Line) judge() Reason {
 		return Trial
 	case c.declined:
 		return Declined
-	case c.instruments:
+	case slices.ContainsFunc([]string{"--coverage", "-fprofile-arcs", "-fprofile-generate", "-fprofile-instr-generate"}, c.Mentions):
 		return Instruments
 	}
 	return ""

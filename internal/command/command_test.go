@@ -14,6 +14,8 @@ func parse(line string) *Line { return Parse(strings.Fields(line), "/build") }
 
 func TestParseCommand(t *testing.T) {
 	for line, want := range map[string]Line{
+		"gcc -c a.c -fprofile-generate=dir":             {Sources: []string{"a.c"}, Object: "a.o", Reason: Instruments},
+		"gcc -c a.c --coverage":                         {Sources: []string{"a.c"}, Object: "a.o", Reason: Instruments},
 		"gcc -O2 -c src/a.c":                            {Sources: []string{"src/a.c"}, Object: "a.o"},
 		"gcc -O2 -c src/a.c -o out/a.o":                 {Sources: []string{"src/a.c"}, Object: "out/a.o"},
 		"g++-12 -oout/a.o -S a.cc":                      {Sources: []string{"a.cc"}, Object: "out/a.o"},
