@@ -3,7 +3,10 @@ package profile
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
+
+	"github.com/go-afdo/afdo/internal/saturating"
 )
 
 // Evidence contains counts of a program's machine code: of its basic blocks and of the jumps
@@ -34,6 +37,7 @@ type CodeCopy struct {
 
 	Blocks []CodeBlock // by address; the first one is the entry
 	Jumps  []CodeJump  // by From, then To
+	Sizes  []CallSize  // by Place, then Bytes
 }
 
 // An InlineFrame is a function that is inlined at one call, or the function of the symbol itself.
@@ -77,6 +81,31 @@ type Place struct {
 type CodeJump struct {
 	From, To int32 // numbers of blocks
 	Count    uint64
+}
+
+// A CallSize counts the calls of memcpy, memmove, mempcpy or memset at one Place that handled a
+// certain number of Bytes. Only recordings by steps show it.
+type CallSize struct {
+	Place
+	Bytes uint64 // OtherSizes for all sizes without a CallSize of their own
+	Count uint64
+}
+
+// OtherSizes is the number of Bytes of a [CallSize] that counts calls of any other size.
+const OtherSizes = math.MaxUint64
+
+func (s CallSize) compare(t CallSize) int {
+	return cmp.Or(s.Place.Compare(t.Place), cmp.Compare(s.Bytes, t.Bytes))
+}
+
+// AddSize adds the calls in s to the sizes of c.
+func (c *CodeCopy) AddSize(s CallSize) {
+	at, found := slices.BinarySearchFunc(c.Sizes, s, CallSize.compare)
+	if !found {
+		c.Sizes = slices.Insert(c.Sizes, at, s)
+		return
+	}
+	c.Sizes[at].Count = saturating.Add(c.Sizes[at].Count, s.Count)
 }
 
 // Compare orders places by the number of their frame, then by source position (file, line,

@@ -46,7 +46,7 @@ func (s *evidenceSum) add(e *Evidence, weight Ratio) {
 	scale := func(count uint64) uint64 { return saturating.Mul(weight.Of(count), 1<<shift) }
 	for i := range e.Copies {
 		c := e.Copies[i]
-		c.Blocks, c.Jumps = slices.Clone(c.Blocks), slices.Clone(c.Jumps)
+		c.Blocks, c.Jumps, c.Sizes = slices.Clone(c.Blocks), slices.Clone(c.Jumps), slices.Clone(c.Sizes)
 		c.scale(scale)
 		known := s.bySymbol[c.Symbol]
 		if same := slices.IndexFunc(known, func(i int) bool { return c.sameCode(&s.Copies[i]) }); same >= 0 {
@@ -65,6 +65,9 @@ func (c *CodeCopy) scale(to func(count uint64) uint64) {
 	}
 	for i := range c.Jumps {
 		c.Jumps[i].Count = to(c.Jumps[i].Count)
+	}
+	for i := range c.Sizes {
+		c.Sizes[i].Count = to(c.Sizes[i].Count)
 	}
 }
 
@@ -93,6 +96,9 @@ func (c *CodeCopy) addCounts(d *CodeCopy) {
 		}
 	}
 	c.Jumps = kept
+	for _, s := range d.Sizes {
+		c.AddSize(s)
+	}
 }
 
 // keep returns the evidence of the functions whose names are in wanted. It drops the evidence of

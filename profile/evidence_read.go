@@ -406,17 +406,38 @@ func (c *copyDecoder) decode() (d CodeCopy) {
 		f.Parent = int32(i) - 1 - c.below(i, "frame")
 		f.Call = Position{c.file(), c.Uint32(), c.Uint32(), c.Uint32()}
 	}
-	c.blocks(&d)
+	coder := newPlaceCoder(d.Frames)
+	c.blocks(&d, coder)
 	d.Jumps = c.jumps(d.Blocks)
+	if c.Err == nil && c.Rest() > 0 {
+		d.Sizes = c.sizes(coder)
+	}
 	if c.Err == nil && c.Rest() > 0 {
 		c.Fail(c.Pos, afdo.ErrCount, "%d bytes after a copy", c.Rest())
 	}
 	return d
 }
 
-func (c *copyDecoder) blocks(d *CodeCopy) {
+// sizes decodes the sizes of calls, which are last in a CodeCopy and missing if there are none.
+func (c *copyDecoder) sizes(coder *placeCoder) []CallSize {
+	at, sizes := c.Pos, make([]CallSize, c.count(5, "sizes"))
+	for i := range sizes {
+		s := &sizes[i]
+		coder.decode(c, &s.Place)
+		s.Bytes, s.Count = c.Uint64()-1, c.Uint64()
+		if c.Err == nil && i > 0 && sizes[i-1].compare(*s) >= 0 {
+			c.Fail(at, afdo.ErrCount, "size %d of %d is out of order", i, len(sizes))
+		}
+	}
+	if c.Err == nil && len(sizes) == 0 {
+		c.Fail(at, afdo.ErrCount, "no sizes")
+	}
+	return sizes
+}
+
+func (c *copyDecoder) blocks(d *CodeCopy, coder *placeCoder) {
 	d.Blocks = make([]CodeBlock, c.count(3, "blocks"))
-	coder, count := newPlaceCoder(d.Frames), uint64(0)
+	count := uint64(0)
 	for i := range d.Blocks {
 		count += uint64(unzigzag(c.Uint64()))
 		b := CodeBlock{Count: count, Size: c.Uint32()}

@@ -47,6 +47,11 @@ func randomEvidence(r *rand.Rand, copies int) *profile.Evidence {
 				c.Jumps = append(c.Jumps, profile.CodeJump{From: int32(from), To: int32(r.IntN(len(c.Blocks))), Count: r.Uint64() >> r.IntN(64)})
 			}
 		}
+		for range r.IntN(3) {
+			at := profile.Place{Frame: int32(r.IntN(len(c.Frames))), Position: position(), Factor: 1}
+			c.AddSize(profile.CallSize{Place: at, Bytes: r.Uint64() >> r.IntN(64), Count: r.Uint64() >> r.IntN(64)})
+			c.AddSize(profile.CallSize{Place: at, Bytes: profile.OtherSizes, Count: 1})
+		}
 		e.Copies = append(e.Copies, c)
 	}
 	return e
@@ -126,7 +131,7 @@ func TestEvidenceOfNothing(t *testing.T) {
 func TestEvidenceIsLazy(t *testing.T) {
 	e := randomEvidence(rand.New(rand.NewPCG(1, 60)), 4000)
 	for i := range e.Copies {
-		e.Copies[i].Frames = e.Copies[i].Frames[:1]
+		e.Copies[i].Frames, e.Copies[i].Sizes = e.Copies[i].Frames[:1], nil
 		e.Copies[i].Frames[0].Function = e.Copies[i].Symbol
 		for b := range e.Copies[i].Blocks {
 			e.Copies[i].Blocks[b].Places = nil
@@ -149,6 +154,7 @@ func TestMergeEvidence(t *testing.T) {
 		for i, n := range counts {
 			c.Blocks = append(c.Blocks, profile.CodeBlock{Count: n, Size: size, Places: []profile.Place{{Position: profile.Position{Line: uint32(i)}, Factor: 1}}})
 			c.Jumps = append(c.Jumps, profile.CodeJump{From: int32(i), To: 0, Count: n})
+			c.AddSize(profile.CallSize{Place: c.Blocks[i].Places[0], Bytes: 8, Count: n})
 		}
 		return c
 	}
@@ -253,6 +259,17 @@ func TestCorruptEvidence(t *testing.T) {
 		assert.ErrorIs(t, err, c.want, name)
 		assert.ErrorContains(t, err, c.text, name)
 	}
+	sizes := func(list ...profile.CallSize) []byte {
+		c := profile.CodeCopy{Frames: []profile.InlineFrame{{Parent: -1}}, Sizes: list}
+		return (&profile.Evidence{Copies: []profile.CodeCopy{c}}).AppendSection(nil)
+	}
+	one, other := profile.CallSize{Bytes: 1, Count: 1}, profile.CallSize{Bytes: profile.OtherSizes, Count: 1}
+	require.NoError(t, decode(sizes(one, other)))
+	assert.ErrorContains(t, decode(sizes(other, one)), "size 1 of 2 is out of order")
+	assert.ErrorContains(t, decode(sizes(one, one)), "size 1 of 2 is out of order")
+	none := bytes.Replace(sizes(), []byte{8, 0, 0, 0, 1, 0, 0, 0, 0}, []byte{9, 0, 0, 0, 1, 0, 0, 0, 0, 0}, 1)
+	none = bytes.Replace(none, []byte{1, 9, 9}, []byte{1, 10, 10}, 1) // the chunk's copies and sizes
+	assert.ErrorContains(t, decode(none), "no sizes")
 	for at := range whole { // no panic, and an error that names the section
 		for _, b := range []byte{0, 0xff, whole[at] + 1} {
 			if err := decode(edited(at, b)); err != nil {

@@ -141,13 +141,18 @@ func newEvidenceWriter(e *Evidence) *evidenceWriter {
 	return w
 }
 
-// places yields the source positions of all blocks of a CodeCopy.
+// places yields the source positions of all blocks and sizes of a CodeCopy.
 func (c *CodeCopy) places(yield func(*Place) bool) {
 	for i := range c.Blocks {
 		for j := range c.Blocks[i].Places {
 			if !yield(&c.Blocks[i].Places[j]) {
 				return
 			}
+		}
+	}
+	for i := range c.Sizes {
+		if !yield(&c.Sizes[i].Place) {
+			return
 		}
 	}
 }
@@ -254,6 +259,15 @@ func (w *evidenceWriter) encode(c *CodeCopy) []byte {
 		e.Uint64(zigzag(int64(j.To) - int64(j.From)))
 		e.Uint64(zigzag(int64(rest - j.Count)))
 		from, rest = j.From, rest-j.Count
+	}
+	if len(c.Sizes) > 0 {
+		e.Uint32(uint32(len(c.Sizes)))
+	}
+	for i := range c.Sizes {
+		s := &c.Sizes[i]
+		coder.encode(&e, &s.Place, local)
+		e.Uint64(s.Bytes + 1)
+		e.Uint64(s.Count)
 	}
 	return e.Data
 }

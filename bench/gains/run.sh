@@ -10,7 +10,7 @@
 # is made, so that a program is not built again. CC is the suffix of the compiler. VARIANTS are the ways, by default
 # "lines arcs guess pgo"; bare is arcs of a profile without evidence, and only is pgo without its counters of values.
 # lines+bolt and arcs+bolt are these, laid out by llvm-bolt.
-# lines and arcs may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
+# lines, arcs, pgo and only may have flags of the compiler behind a colon, with commas in place of blanks: arcs:-fno-tracer.
 # ROUNDS is how often each program is timed, which needs an idle machine. In parentheses is the time in % of the first
 # way's, if there are others. ORDERS=1 links each program anew for each round, with its functions in random order, since
 # the order alone changes the time by some percent. It needs lld and programs that this script builds itself.
@@ -182,19 +182,21 @@ make_variant() {
 		build "$program" "$dir/$2" "$work/afdo exec --as arcs --profile $dir/profile.bare --"
 		;;
 	pgo)
-		extra=$work/strtol.o build "$program" "$dir/pgo" "" -fprofile-generate
-		find "$dir/pgo" -name '*.gcda' -delete
-		each "$program" train "$dir/pgo.x" >/dev/null 2>&1
-		rm -rf "$dir/truth" && mkdir "$dir/truth"
-		(cd "$dir/pgo" && find . -name '*.gcda' -exec cp --parents {} "$dir/truth" \;)
-		rm -rf "$dir/pgo" && mkdir "$dir/pgo" && cp -a "$dir/truth/." "$dir/pgo"
-		build "$program" "$dir/pgo" "" -fprofile-use -Wno-missing-profile -fprofile-correction
+		if [ ! -e "$dir/truth" ]; then
+			extra=$work/strtol.o build "$program" "$dir/pgo" "" -fprofile-generate
+			find "$dir/pgo" -name '*.gcda' -delete
+			each "$program" train "$dir/pgo.x" >/dev/null 2>&1
+			mkdir "$dir/truth"
+			(cd "$dir/pgo" && find . -name '*.gcda' -exec cp --parents {} "$dir/truth" \;)
+		fi
+		rm -rf "${dir:?}/$2" && mkdir "$dir/$2" && cp -a "$dir/truth/." "$dir/$2"
+		build "$program" "$dir/$2" "" -fprofile-use -Wno-missing-profile -fprofile-correction "${flags[@]}"
 		;;
 	only)
 		(cd "$dir/truth" && find . -name '*.gcda' -printf '%h\n' | sort -u) | while read -r folder; do
-			"$work/arcs" only "$dir/truth/$folder" "$dir/only/$folder"
+			"$work/arcs" only "$dir/truth/$folder" "$dir/$2/$folder"
 		done
-		build "$program" "$dir/only" "" "${counts[@]}"
+		build "$program" "$dir/$2" "" "${counts[@]}" "${flags[@]}"
 		;;
 	guess)
 		compile "$program" "$dir/notes" "" "${notes[@]}"

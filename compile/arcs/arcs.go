@@ -164,7 +164,7 @@ func addCounters(c *gcda.Counters, f *function, flows []int64) {
 	values := f.Reduce(flows)
 	counters := []gcda.Counter{{Zeros: uint32(len(values))}}
 	if slices.Max(append(values, 0)) > 0 {
-		counters = append([]gcda.Counter{{Values: values}}, f.targetCounters()...)
+		counters = append([]gcda.Counter{{Values: values}}, f.valueCounters(f.BlockCounts(flows))...)
 	}
 	c.Functions = append(c.Functions, gcda.FunctionCounters{ID: f.ID, Counters: counters})
 }

@@ -43,7 +43,7 @@ type body struct {
 	tests    map[key][]uint32 // blocks that end with a condition, by its position
 	switches map[key][]uint32 // blocks that end with a switch, by its position
 	sites    []site           // indirect calls whose targets GCC counts, in the order of the counters
-	valued   uint32           // number of other statements for whose values GCC has counters, such as divisions
+	valued   []site           // other statements whose values GCC counts, such as calls of memcpy and divisions
 	callees  []callee         // direct calls
 }
 
@@ -109,18 +109,21 @@ type dumpParser struct {
 	paths   map[string]uint32
 	body    *body  // the body that is being read, nil if the line belongs to none that is kept
 	last    *body  // the body of the function that the line is about, nil if that function is not kept
-	pending []site // indirect calls in last that are not yet known to have counters, see profiled
+	pending []site // calls in last that are not yet known to have counters, see profiled
 	limit   uint32 // number of blocks of the body
 	current uint32 // number of the block that is being read
 	inBlock bool   // the line is in a block
 	next    bool   // the line before is part of the list of successors
+
+	repeated []byte // the last statement in valued
+	repeats  int    // how many more lines are about it, at most
 }
 
 // begin reads the line with which the dump of a function begins: "name (linkage, funcdef_no=1,
 // ...". If the linkage name is one of the keys of blocks, the dumpParser parses the lines after it
 // as the body of that function.
 func (p *dumpParser) begin(header []byte, blocks map[string]uint32) {
-	p.body, p.last, p.pending, p.inBlock, p.next = nil, nil, nil, false, false
+	p.body, p.last, p.pending, p.inBlock, p.next, p.repeats = nil, nil, nil, false, false, 0
 	end := bytes.LastIndex(header, []byte(", funcdef_no="))
 	if end < 0 {
 		return
@@ -223,7 +226,7 @@ func (p *dumpParser) statement(text []byte) {
 		return
 	}
 	if isCall(text) {
-		p.call(at, own, called(text))
+		p.call(at, own, text)
 	}
 	if !ok || len(text) == 0 {
 		return
@@ -252,19 +255,21 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call adds a call at a source position to the current block. name is the called expression. own
-// says whether the position has a discriminator of its own. If the called expression is a pointer,
-// the call only gets a counter if [dumpParser.profiled] later reads that GCC counts the call's
-// targets.
-func (p *dumpParser) call(at place, own bool, name string) {
+// call adds the call in a statement, at a source position, to the current block. own says whether
+// the position has a discriminator of its own. Indirect calls, and those that copy memory, only get
+// a counter if [dumpParser.profiled] later reads that GCC counts their values.
+func (p *dumpParser) call(at place, own bool, text []byte) {
+	name := called(text)
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})
-		return
+		if !copies(name, text) {
+			return
+		}
 	}
 	if !own {
 		at.discriminator = p.body.blocks[p.current].discriminator
 	}
-	p.pending = append(p.pending, site{place: at, callee: name})
+	p.pending = append(p.pending, site{place: at, block: p.current, callee: name})
 }
 
 // isCall reports whether a statement is a call, such as "f (x_1);" and "_2 = f (x_1);", but not "if

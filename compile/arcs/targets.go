@@ -4,19 +4,23 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/format/gcda"
+	"github.com/go-afdo/afdo/internal/saturating"
 	"github.com/go-afdo/afdo/profile"
 )
 
-// A site is an indirect call for which a .gcda file has a counter of the functions that were
-// called.
+// A site is a statement for whose values a .gcda file has a counter. Of an indirect call, the
+// values are the identifiers of the called functions. Of a call of memcpy or memset, they are the
+// numbers of bytes.
 type site struct {
 	place
-	callee  string            // as the dump writes it, such as "c_25(D)"
-	targets map[uint32]uint64 // number of calls of each target, by the target's identifier in .gcda files
+	block  uint32
+	callee string            // as the dump writes it, such as "c_25(D)" or "memcpy"; "" for a division
+	values map[uint64]uint64 // how often each value occurred
 }
 
 // called returns the beginning of the called expression of a statement. GCC's dump shows a call in
@@ -40,24 +44,43 @@ func isIndirect(callee string) bool {
 	return variable || strings.HasSuffix(callee, "(D)") || strings.HasPrefix(callee, "OBJ_TYPE_REF(")
 }
 
+// copies reports whether a statement is a call of a function that copies or sets memory, given the
+// result of [called], and whether the number of bytes is a variable. GCC counts these numbers.
+func copies(callee string, text []byte) bool {
+	switch strings.TrimPrefix(callee, "__builtin_") {
+	case "memcpy", "memmove", "mempcpy", "memset":
+		size := text[bytes.LastIndexByte(text, ' ')+1:]
+		return len(size) > 0 && (size[0] < '0' || size[0] > '9')
+	}
+	return false
+}
+
+// maxRepeats is how often GCC's dump repeats the line of one statement, because GCC counts up to
+// three properties of the values: the most frequent values, which are counted first, and their
+// average, for example.
+const maxRepeats = 2
+
 // profiled reads a line that GCC's dump has after the body of a function, such as "Stmt _27 =
-// c_25(D) (_10, &x);". GCC writes such a line for each statement whose values it counts, in the
-// order of the counters. For an indirect call, the counted values are the called functions.
-// profiled adds each indirect call to the function's sites.
+// c_25(D) (_10, &x);". GCC writes such a line for each counter of a statement's values, in the
+// order of the counters. profiled adds an indirect call to the function's sites, and any other
+// statement to the field valued.
 func (p *dumpParser) profiled(text []byte) {
-	name := called(text)
-	for i, s := range p.pending {
-		if s.callee == name {
-			p.last.sites = append(p.last.sites, s)
-			p.pending = p.pending[i+1:]
-			return
+	if p.repeats > 0 && bytes.Equal(p.repeated, text) {
+		p.repeats--
+		return
+	}
+	s := site{callee: called(text)}
+	for i, c := range p.pending {
+		if s.callee == c.callee {
+			s, p.pending = c, p.pending[i+1:]
+			break
 		}
 	}
-	if isIndirect(name) && isCall(text) {
-		p.last.sites, p.pending = append(p.last.sites, site{callee: name}), nil
-	} else {
-		p.last.valued++
+	if isIndirect(s.callee) && isCall(text) {
+		p.last.sites, p.repeats = append(p.last.sites, s), 0
+		return
 	}
+	p.last.valued, p.repeats, p.repeated = append(p.last.valued, s), maxRepeats, bytes.Clone(text)
 }
 
 // addTargets adds the call targets in the profile to the indirect calls of the unit with the same
@@ -91,25 +114,48 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 		if f == nil {
 			continue
 		}
-		sites := f.sitesAt(at)
-		for _, s := range sites {
-			if s.targets == nil {
-				s.targets = make(map[uint32]uint64)
-			}
-			s.targets[u.identifier(p.SymbolName(r.Callee))] += r.Count
-		}
-		if len(sites) > 0 {
+		if addValue(f.body.sites, at, u.identifier(p.SymbolName(r.Callee)), r.Count) {
 			return
 		}
 	}
 }
 
-// sitesAt returns the function's indirect calls in the line of a source position. If some of these
-// calls have the discriminator of the position, it returns only those calls.
-func (f *function) sitesAt(at place) (sites []*site) {
+// addSizes adds the sizes of the calls of memcpy and memset in the machine code c, which has the
+// given frames. A size belongs to the outermost function of its chain of inlined calls with such a
+// call at the position.
+func (u *unit) addSizes(c *profile.CodeCopy, frames []frame) {
+	for _, s := range c.Sizes {
+		var owner *function
+		for i := s.Frame; i >= 0; i = frames[i].parent {
+			if f := frames[i].function; f != nil && len(sitesAt(f.valued, u.at(s.Position))) > 0 {
+				owner = f
+			}
+		}
+		if owner != nil {
+			addValue(owner.valued, u.at(s.Position), s.Bytes, s.Count)
+		}
+	}
+}
+
+// addValue adds n to the count of a value at those of the sites that are at a source position. It
+// reports whether there are any.
+func addValue(sites []site, at place, value, n uint64) bool {
+	found := sitesAt(sites, at)
+	for _, s := range found {
+		if s.values == nil {
+			s.values = make(map[uint64]uint64)
+		}
+		s.values[value] = saturating.Add(s.values[value], n)
+	}
+	return len(found) > 0
+}
+
+// sitesAt returns those sites of a list that are in the line of a source position. If some of them
+// have the discriminator of the position, it returns only those.
+func sitesAt(list []site, at place) (sites []*site) {
 	exact := false
-	for i := range f.body.sites {
-		s := &f.body.sites[i]
+	for i := range list {
+		s := &list[i]
 		if s.file != at.file || s.line != at.line {
 			continue
 		}
@@ -126,9 +172,9 @@ func (f *function) sitesAt(at place) (sites []*site) {
 // identifier returns the number of a function in .gcda files, given its linkage name. The .gcno
 // file has the numbers of all functions that the unit defines. The number of a function of another
 // unit, which GCC finds with -flto, is a checksum of its name.
-func (u *unit) identifier(name string) uint32 {
+func (u *unit) identifier(name string) uint64 {
 	if f := u.function(name, 0); f != nil {
-		return f.Ident
+		return uint64(f.Ident)
 	}
 	sum := uint32(0)
 	for _, c := range append([]byte(name), 0) {
@@ -137,37 +183,58 @@ func (u *unit) identifier(name string) uint32 {
 			sum = sum<<1 ^ sum>>31*0x04c11db7
 		}
 	}
-	return max(sum&0x7fffffff, 1)
+	return uint64(max(sum&0x7fffffff, 1))
 }
 
-// targetCounters returns the counters for the targets of a function's indirect calls. For each call
-// they are the number of executions, the number of targets, and each target with its count, the
-// most frequent first.
+// valueCounters returns the counters for the values of a function's statements, if any values are
+// known. blocks has the counts of the function's blocks.
 //
-// If the function has other statements whose values GCC counts, GCC 12 crashes without counters for
-// them. So they get counters that are zero: two for each statement, as many as GCC reads or more.
-func (f *function) targetCounters() []gcda.Counter {
-	var values []int64
-	known := false
-	for i := range f.body.sites {
-		targets := f.body.sites[i].targets
-		ids := slices.SortedFunc(maps.Keys(targets), func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b))
-		})
-		at := len(values)
-		values = append(values, 0, int64(len(ids)))
-		for _, id := range ids {
-			values = append(values, int64(id), count(targets[id]))
-			values[at] += count(targets[id])
-		}
-		known = known || len(ids) > 0
-	}
-	if !known {
+// If the function has statements of one kind and GCC gets counters for the other kind only, GCC 12
+// crashes. So these statements get counters as well, which are zero.
+func (f *function) valueCounters(blocks []int64) []gcda.Counter {
+	sizes, known := valuesOf(f.valued, blocks)
+	targets, called := valuesOf(f.sites, blocks)
+	if !known && !called {
 		return nil
 	}
-	counters := []gcda.Counter{{Kind: gcda.IndirectCalls, Values: values}}
-	if f.body.valued > 0 {
-		counters = slices.Insert(counters, 0, gcda.Counter{Kind: gcda.TopValues, Zeros: 2 * f.body.valued})
+	var counters []gcda.Counter
+	if len(sizes) > 0 {
+		counters = append(counters, gcda.Counter{Kind: gcda.TopValues, Values: sizes})
+	}
+	if len(targets) > 0 {
+		counters = append(counters, gcda.Counter{Kind: gcda.IndirectCalls, Values: targets})
 	}
 	return counters
+}
+
+// valuesOf returns what a .gcda file has for the values of statements. For each statement, it is
+// the number of executions, the number of values, and each value with its count, the most frequent
+// first. The number of executions is the count of the statement's block in blocks, as GCC demands.
+// The counts of the values have the same share of it as in the profile. known reports whether any
+// value is known.
+func valuesOf(sites []site, blocks []int64) (counters []int64, known bool) {
+	for _, s := range sites {
+		all := uint64(0)
+		for _, n := range s.values {
+			all = saturating.Add(all, n)
+		}
+		counters = append(counters, 0, 0)
+		if all == 0 {
+			continue
+		}
+		at := len(counters) - 2
+		executions := uint64(blocks[s.block])
+		counters[at], known = int64(executions), true
+		for _, value := range slices.SortedFunc(maps.Keys(s.values), func(a, b uint64) int {
+			return cmp.Or(cmp.Compare(s.values[b], s.values[a]), cmp.Compare(a, b))
+		}) {
+			if value != profile.OtherSizes {
+				high, low := bits.Mul64(executions, s.values[value])
+				part, _ := bits.Div64(high, low, all)
+				counters = append(counters, int64(value), int64(part))
+				counters[at+1]++
+			}
+		}
+	}
+	return counters, known
 }

@@ -111,6 +111,7 @@ func (u *unit) add(c *profile.CodeCopy) {
 		jumps = jumps[n:]
 	}
 	u.blocks += int32(len(c.Blocks))
+	u.addSizes(c, frames)
 	u.limitCalls(frames)
 }
 

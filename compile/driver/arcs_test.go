@@ -321,6 +321,49 @@ int sum(int n)
 	}
 }
 
+// A call of memcpy that mostly copies one byte becomes a branch with a move. Without counters of
+// the indirect call, GCC 12 crashes.
+func TestArcsOfSizes(t *testing.T) {
+	const source = `#include <string.h>
+void put(char *to, const char *from, unsigned n, void (*done)(int))
+{
+  memcpy(to, from, n);
+  memset(from + 9, 0, n);
+  done(n % to[1]);
+}
+`
+	for _, compiler := range []string{"gcc", "gcc-16"} {
+		path, ok := testenv.Find(compiler)
+		if !ok {
+			continue
+		}
+		p := newArcProject(t, nil)
+		whole := profile.New()
+		var body profile.Body
+		body.Count(2, 0, 1000)
+		whole.AddFunction(whole.AddSymbol(whole.AddUnit("i.c"), "put"), profile.Function{HeadCount: 1, Records: body.Records()})
+		at := func(line uint32) profile.Place {
+			return profile.Place{Position: profile.Position{File: "i.c", Line: line, Column: 3}, Factor: 1}
+		}
+		whole.SetEvidence(&profile.Evidence{Fraction: 8, Copies: []profile.CodeCopy{{
+			Symbol: "put", Unit: "i.c", Frames: []profile.InlineFrame{{Parent: -1, Function: "put", Declared: 2}},
+			Blocks: []profile.CodeBlock{{Count: 1000 << 8, Size: 9, Places: []profile.Place{at(4), at(5)}}},
+			Sizes:  []profile.CallSize{{Place: at(4), Bytes: 1, Count: 900}, {Place: at(4), Bytes: 3, Count: 100}, {Place: at(5), Bytes: 40, Count: 90}, {Place: at(5), Bytes: profile.OtherSizes, Count: 100}},
+		}}})
+		var file bytes.Buffer
+		require.NoError(t, builder.Write(&file, whole, builder.Options{}))
+		p.write("p.afdo", file.String())
+		p.write("i.c", source)
+		plan := p.prepare(path, "-O2", "-c", "i.c")
+		cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-w", "-fopt-info-optimized")...)
+		cmd.Dir = p.dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "i.c:4:3: optimized: Transformation done: single value 1 stringop for BUILT_IN_MEMCPY", compiler)
+		assert.NotContains(t, string(out), "BUILT_IN_MEMSET", "less than half of its calls have one size")
+	}
+}
+
 func TestCountersName(t *testing.T) {
 	for name, want := range map[string]string{"x": "#b#x.gcda", "sub/x.y": "#b#sub#x.y.gcda", "../o/x": "#b#^#o#x.gcda", "/o/x": "/o/x.gcda"} {
 		assert.Equal(t, want, countersName(name, "/b/"))

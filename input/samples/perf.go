@@ -297,6 +297,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 	}
 	from, to := p.ours(process, stack[0].From), p.target(process, stack[0].To)
 	within = to.inside
+	p.copied(stack[0], to)
 	if p.isSPE(stack) {
 		p.landed(stack[0], from, to)
 		return within
@@ -314,6 +315,7 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 			continue
 		}
 		within = true
+		p.copied(b, to)
 		if i == 0 && isTwin(b, stack[0]) && !s.Branches[0].Flags.WrongPath() && !s.Branches[1].Flags.WrongPath() {
 			continue
 		}
@@ -331,6 +333,14 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 		}
 	}
 	return within
+}
+
+// copied adds a call that has copied bytes to the Set, if the branch b is the return from such a
+// call, to the place to.
+func (p *perfCollector) copied(b perfdata.Branch, to place) {
+	if size, ok := b.Flags.Copied(); ok && to.inside && p.steps {
+		p.set.Sizes.Add(CallSize{to.offset, size}, 1)
+	}
 }
 
 // target converts the target address of a branch to a file offset in the binary. It also counts the

@@ -33,6 +33,10 @@ type Branch struct{ From, To uint64 }
 // [Elsewhere] if the caller is in another file.
 type Call struct{ From, In uint64 }
 
+// A CallSize is a call of memcpy, memmove, mempcpy or memset that handled a number of Bytes. The
+// call returned to the file offset After.
+type CallSize struct{ After, Bytes uint64 }
+
 // Elsewhere represents code of another file.
 const Elsewhere = math.MaxUint64
 
@@ -46,11 +50,12 @@ type Set struct {
 	// exact.
 	Exact bool
 
-	Ranges    Sums[Range]  // executions; a range that ends before it begins has no meaning
-	Addresses Sums[uint64] // executions of the instruction at a file offset, or samples at it
-	Branches  Sums[Branch] // executions
-	Entries   Sums[uint64] // branches from other files to a file offset; not in the text form
-	Calls     Sums[Call]   // samples taken during a call, not its executions; not in the text form
+	Ranges    Sums[Range]    // executions; a range that ends before it begins has no meaning
+	Addresses Sums[uint64]   // executions of the instruction at a file offset, or samples at it
+	Branches  Sums[Branch]   // executions
+	Entries   Sums[uint64]   // branches from other files to a file offset; not in the text form
+	Calls     Sums[Call]     // samples taken during a call, not its executions; not in the text form
+	Sizes     Sums[CallSize] // executions, from recordings by steps; not in the text form
 
 	// Landings counts the beginnings of ranges with an unknown end. create.EndRanges finds the
 	// ends.
@@ -72,9 +77,9 @@ type Set struct {
 type Sums[K key] struct{ m map[K]uint64 }
 
 // key lists the types of the keys whose samples a Set counts: file offsets, ranges, branches,
-// calls, and encoded traces.
+// calls, call sizes, and encoded traces.
 type key interface {
-	uint64 | Range | Branch | Call | string
+	uint64 | Range | Branch | Call | CallSize | string
 }
 
 // Add adds n to the sum of a key. A sum of 0 is an entry nonetheless.
@@ -88,8 +93,8 @@ func (s *Sums[K]) Add(key K, n uint64) {
 // Len returns the number of different keys, such as ranges or file offsets, that were added.
 func (s *Sums[K]) Len() int { return len(s.m) }
 
-// All yields the keys in ascending order, each with its sum. Ranges, branches and calls are ordered
-// by their first field, then the second. Each call sorts the keys.
+// All yields the keys in ascending order, each with its sum. Keys with two fields are ordered by
+// the first field, then the second. Each call sorts the keys.
 func (s *Sums[K]) All() iter.Seq2[K, uint64] {
 	return func(yield func(K, uint64) bool) {
 		for _, key := range slices.SortedFunc(maps.Keys(s.m), order[K]()) {
@@ -113,6 +118,8 @@ func order[K key]() func(a, b K) int {
 		compare = func(a, b Range) int { return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End)) }
 	case Branch:
 		compare = func(a, b Branch) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
+	case CallSize:
+		compare = func(a, b CallSize) int { return cmp.Or(cmp.Compare(a.After, b.After), cmp.Compare(a.Bytes, b.Bytes)) }
 	case Call:
 		compare = func(a, b Call) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In)) }
 	}
@@ -176,6 +183,7 @@ func (s *Set) Merge(other *Set) {
 	s.Entries.merge(&other.Entries)
 	s.Landings.merge(&other.Landings)
 	s.Calls.merge(&other.Calls)
+	s.Sizes.merge(&other.Sizes)
 	s.traces.merge(&other.traces)
 	for a, t := range other.Times {
 		s.addTime(a, t)

@@ -84,6 +84,32 @@ const notTaken BranchFlags = 1 << 63
 // instruction. Only the text of perf script shows this, for Arm SPE.
 func (f BranchFlags) NotTaken() bool { return f&notTaken != 0 }
 
+// copiedShift is the first bit of a number that the kernel does not write into the flags of a
+// branch: the result of [BranchFlags.Copied] plus 1, in copiedBits bits.
+const (
+	copiedShift = 40
+	copiedBits  = 20
+
+	copied BranchFlags = (1<<copiedBits - 1) << copiedShift
+)
+
+// Copied returns how many bytes memcpy, memmove, mempcpy or memset handled in the call from which
+// the branch returned. It returns false if the branch is not such a return. Only recordings by
+// steps know it.
+func (f BranchFlags) Copied() (bytes uint64, known bool) {
+	n := uint64(f&copied) >> copiedShift
+	return n - 1, n > 0
+}
+
+// FlagsOfCopy returns the flags of a branch that returns from a function that has copied bytes, see
+// [BranchFlags.Copied]. A number of 2^20 - 1 bytes or more is unknown.
+func FlagsOfCopy(bytes int) BranchFlags {
+	if bytes < 0 || bytes >= 1<<copiedBits-1 {
+		return 0
+	}
+	return BranchFlags(bytes+1) << copiedShift
+}
+
 // An Mmap records that a process mapped a file into its memory, for example a library.
 type Mmap struct {
 	PID, TID   int32  // UnknownPID for the kernel

@@ -166,7 +166,7 @@ func (w *Writer) sample(s *Sample) error {
 		return fmt.Errorf("perfdata: samples of type %#x are not written", t)
 	}
 	for _, b := range s.Branches {
-		if b.Flags != 0 {
+		if b.Flags&^copied != 0 {
 			return fmt.Errorf("perfdata: flags of branches are not written: %#x", uint64(b.Flags))
 		}
 	}
@@ -189,7 +189,7 @@ func (w *Writer) sample(s *Sample) error {
 			for _, b := range s.Branches {
 				w.u64(b.From)
 				w.u64(b.To)
-				w.u64(0)
+				w.u64(uint64(b.Flags))
 			}
 		}
 	})

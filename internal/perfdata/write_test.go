@@ -223,6 +223,17 @@ func TestWriterRefuses(t *testing.T) {
 	assert.Empty(t, out.Bytes())
 }
 
+// The flags of a branch hold numbers of bytes below 2^20 - 1, which the other flags do not change.
+func TestFlagsOfCopy(t *testing.T) {
+	for bytes, known := range map[int]bool{0: true, 1: true, 1<<20 - 2: true, 1<<20 - 1: false, -1: false} {
+		n, ok := (perfdata.FlagsOfCopy(bytes) | 0xf<<60 | 0xff).Copied()
+		assert.Equal(t, known, ok, "%d", bytes)
+		if known {
+			assert.Equal(t, uint64(bytes), n)
+		}
+	}
+}
+
 // WriteFile and WritePipe return an error for an invalid attribute or build ID, and for records of
 // another size than announced.
 func TestHeadRefuses(t *testing.T) {

@@ -46,7 +46,7 @@ func (c *creation) fraction() uint8 {
 // code cannot be decoded.
 func (p *mapper) codeCopy(code *symbolize.Code) *profile.CodeCopy {
 	b := &blockBuilder{
-		mapper: p, leaders: p.leaders(), stretches: p.function.stretches(), spans: code.Spans,
+		mapper: p, leaders: p.leaders(), stretches: p.function.stretches(), spans: code.Spans, sizes: p.function.sizes,
 		frames: make(map[*symbolize.Instance]frame),
 	}
 	b.copy.Symbol = code.Symbol.Names[0]
@@ -102,6 +102,7 @@ type blockBuilder struct {
 	leaders   []uint64         // addresses that begin a block, from the current instruction on
 	stretches []stretch        // counts, from the current instruction on
 	spans     []symbolize.Span // lines, from the current instruction on
+	sizes     []size           // of calls, from the current instruction on
 	frames    map[*symbolize.Instance]frame
 	copy      profile.CodeCopy
 	machine   []machineBlock // for each block of copy
@@ -155,6 +156,11 @@ func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 	if place, ok := b.place(at); ok {
 		if n := len(b.at.Places); n == 0 || b.at.Places[n-1] != place {
 			b.at.Places = append(b.at.Places, place)
+		}
+		for ; len(b.sizes) > 0 && b.sizes[0].after <= at+in.Size; b.sizes = b.sizes[1:] {
+			if s := b.sizes[0]; s.after == at+in.Size {
+				b.copy.AddSize(profile.CallSize{Place: place, Bytes: s.bytes, Count: saturating.Mul(s.count, 1<<b.fraction())})
+			}
 		}
 	}
 }

@@ -124,6 +124,10 @@ func TestEvidenceOfSamples(t *testing.T) {
 		p := withEvidence(t, "../../input/symbolize/testdata/tiny5.so", func(*samples.Binary) *samples.Set {
 			set, err := samples.Parse(strings.NewReader(test.samples))
 			require.NoError(t, err)
+			for bytes, n := range map[uint64]uint64{1: 80, 2: 10, 3: 9, 4: 1} {
+				set.Sizes.Add(samples.CallSize{After: 0x22c, Bytes: bytes}, n)
+			}
+			set.Sizes.Add(samples.CallSize{After: 0x22b, Bytes: 1}, 5) // within an instruction
 			return set
 		})
 		e := p.Evidence()
@@ -139,6 +143,9 @@ func TestEvidenceOfSamples(t *testing.T) {
 		assert.Equal(t, test.fraction, e.Fraction)
 		assert.Equal(t, test.counts, counts)
 		assert.Equal(t, test.jumps, c.Jumps)
+		require.Len(t, c.Sizes, 2, "sizes with at least an eighth of the calls, and the others")
+		assert.Equal(t, []uint64{1, 80 << 8, profile.OtherSizes, 20 << 8}, []uint64{c.Sizes[0].Bytes, c.Sizes[0].Count, c.Sizes[1].Bytes, c.Sizes[1].Count})
+		assert.Contains(t, c.Blocks[1].Places, c.Sizes[0].Place)
 		assert.Equal(t, []string{"tiny", "more", "twice"}, []string{c.Frames[0].Function, c.Frames[1].Function, c.Frames[2].Function})
 		at := func(line, column uint32) profile.Position {
 			return profile.Position{File: c.Unit, Line: line, Column: column}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-afdo/afdo/input/samples"
 	"github.com/go-afdo/afdo/input/symbolize"
 	"github.com/go-afdo/afdo/internal/saturating"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // A function is a symbol of the binary with its samples: the counts of its code, its calls and its
@@ -21,6 +22,7 @@ type function struct {
 	counts  []step  // changes of the count, from which stretches computes the count of each byte
 	calls   []call  // branches from it to the starts of functions
 	jumps   []jump  // branches within it
+	sizes   []size  // of calls from it, see samples.CallSize
 	head    uint64  // branches to its start
 	during  uint64  // samples taken during calls of it, with call stacks
 	time    uint64  // time of its first sample, 0 if unknown
@@ -47,6 +49,10 @@ type call struct {
 // A jump is a branch within a function, with its count.
 type jump struct{ from, to, count uint64 }
 
+// A size is the number of bytes that count calls of memcpy or memset have handled, which returned
+// to an address. profile.OtherSizes stands for several numbers.
+type size struct{ after, bytes, count uint64 }
+
 // tally adds the samples and branches to the functions that contain them.
 func (c *creation) tally(set *samples.Set) error {
 	switch {
@@ -68,6 +74,7 @@ func (c *creation) tally(set *samples.Set) error {
 		t.callers(set)
 	}
 	t.times(set)
+	t.sizes(set)
 	if t.err != nil {
 		return t.err
 	}
@@ -229,6 +236,26 @@ func (t *tallier) times(set *samples.Set) {
 		time := set.Times[offset]
 		if f, _ := t.find(offset); f != nil && (f.time == 0 || time < f.time) {
 			f.time = time
+		}
+	}
+}
+
+// sizeShare is the share of the calls at one address that a size must have to be kept. GCC uses a
+// size only if it has at least half of them.
+const sizeShare = 1. / 8
+
+// sizes adds the recorded sizes of calls to the functions that contain the calls.
+func (t *tallier) sizes(set *samples.Set) {
+	all := make(map[uint64]uint64)
+	for s, n := range set.Sizes.All() {
+		all[s.After] = saturating.Add(all[s.After], n)
+	}
+	for s, n := range set.Sizes.All() {
+		if f, after := t.find(s.After - 1); f != nil {
+			if float64(n) < sizeShare*float64(all[s.After]) {
+				s.Bytes = profile.OtherSizes
+			}
+			f.sizes = append(f.sizes, size{after + 1, s.Bytes, n})
 		}
 	}
 }

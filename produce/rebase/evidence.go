@@ -74,6 +74,14 @@ func moveCode(c *profile.CodeCopy, byName map[string][]*change) {
 		slices.SortFunc(places, profile.Place.Compare)
 		b.Places = slices.Compact(places)
 	}
+	sizes := c.Sizes
+	c.Sizes = nil
+	for _, s := range sizes {
+		var ok bool
+		if s.Position, ok = changes[s.Frame].position(&frames[s.Frame], s.Position, (*change).line); ok {
+			c.AddSize(s)
+		}
+	}
 }
 
 // changesOf returns the profiled function for each inline frame of the machine code c, with its new

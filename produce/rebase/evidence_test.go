@@ -89,6 +89,7 @@ func TestEvidenceOfLostFunctions(t *testing.T) {
 		Symbol: "loop.part.0", Unit: "prog.c",
 		Frames: []profile.InlineFrame{{Parent: -1, Function: "loop", Declared: 8}, {Function: "half", Declared: 3, Call: at(11)}},
 		Blocks: []profile.CodeBlock{{Count: 5, Size: 1, Places: []profile.Place{{Position: at(10)}, {Frame: 1, Position: at(4)}}}},
+		Sizes:  []profile.CallSize{{Place: profile.Place{Position: at(10)}, Count: 1}, {Place: profile.Place{Frame: 1, Position: at(4)}, Count: 2}},
 	}}}
 	p := profile.New()
 	unit := p.AddUnit("prog.c")
@@ -111,5 +112,6 @@ func TestEvidenceOfLostFunctions(t *testing.T) {
 	c := moved.Evidence().Copies[0]
 	assert.Equal(t, []profile.Place{{Frame: 1, Position: at(5)}}, c.Blocks[0].Places)
 	assert.Equal(t, []profile.InlineFrame{{Parent: -1, Function: "loop", Declared: 8}, {Function: "half", Declared: 4, Call: at(0)}}, c.Frames)
+	assert.Equal(t, []profile.CallSize{{Place: profile.Place{Frame: 1, Position: at(5)}, Count: 2}}, c.Sizes)
 	assert.Equal(t, at(11), p.Evidence().Copies[0].Frames[1].Call, "the profile that is moved stays")
 }

@@ -122,6 +122,10 @@ func (m *Memory) Call(name string, a, b, n uint64) (result uint64, work int, ok 
 	}
 	c := call{memory: m}
 	result = f(&c, a, b, n)
+	switch canonical(name) {
+	case "memcpy", "memmove", "mempcpy", "memset":
+		m.Copied = int(min(n, maxString))
+	}
 	return result, c.work, !c.failed
 }
 

@@ -29,6 +29,10 @@ type Memory struct {
 	// accessed line nor a line next to it was accessed before.
 	Misses int
 
+	// Copied is the number of bytes that memcpy, memmove, mempcpy or memset has handled, set by
+	// [Memory.Call]. Calls of other functions do not change it.
+	Copied int
+
 	pages  map[uint64]*page
 	unused []*page
 	recent [16]*page // the pages of the last accesses, by the last digit of their number

@@ -319,7 +319,7 @@ func (b *burst) follow(deadline int64) {
 		}
 		b.walked = c.Elapsed()
 		if flow := &in.Flow; flow.Leaves || flow.Calls || flow.Jumps && c.IP != next {
-			b.taken(from, c.IP)
+			b.taken(perfdata.Branch{From: from, To: c.IP})
 			if b.walked >= length {
 				return
 			}
@@ -328,18 +328,19 @@ func (b *burst) follow(deadline int64) {
 			continue
 		}
 		entry := c.IP
+		c.Memory.Copied = -1
 		if !c.Call(name) {
 			return
 		}
-		b.taken(entry, c.IP)
+		b.taken(perfdata.Branch{From: entry, To: c.IP, Flags: perfdata.FlagsOfCopy(c.Memory.Copied)})
 	}
 }
 
-// taken adds a taken branch from one address to another to the burst. It ignores a branch whose
-// source and target are both in code that is not recorded.
-func (b *burst) taken(from, to uint64) {
-	if b.isRecorded(from) || b.isRecorded(to) {
-		b.stack, b.at = append(b.stack, perfdata.Branch{From: from, To: to}), append(b.at, b.walked)
+// taken adds a taken branch to the burst. It ignores a branch whose source and target are both in
+// code that is not recorded.
+func (b *burst) taken(branch perfdata.Branch) {
+	if b.isRecorded(branch.From) || b.isRecorded(branch.To) {
+		b.stack, b.at = append(b.stack, branch), append(b.at, b.walked)
 	}
 }
 

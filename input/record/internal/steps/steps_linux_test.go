@@ -156,6 +156,34 @@ func TestKnownLoop(t *testing.T) {
 	assertPeriodic(t, r.samples())
 }
 
+// The return from a call of memcpy or memset has the number of bytes, and other branches have none.
+func TestCopied(t *testing.T) {
+	program := build(t, `
+#include <string.h>
+#include <stdlib.h>
+char a[999], b[999];
+int main(int argc, char **argv) {
+	long sum = 0;
+	for (long n = atol(argv[1]); n > 0; n--) { memcpy(a, b, n % 4 ? argc : 30); memset(b, 1, argc + 500); sum += strlen(b); }
+	return sum == 1;
+}
+`, "-fno-builtin")
+	r := launchAndWait(t, Config{Overhead: 1}, exec.Command(program, "3000000"))
+	sizes, branches := make(map[uint64]float64), 0
+	for _, s := range r.samples() {
+		for _, b := range s.Branches {
+			if n, ok := b.Flags.Copied(); ok {
+				sizes[n]++
+			}
+			branches++
+		}
+	}
+	require.Equal(t, []uint64{2, 30, 502}, slices.Sorted(maps.Keys(sizes)))
+	assert.InDelta(t, 3, sizes[2]/sizes[30], 0.3)
+	assert.InDelta(t, 1, sizes[502]/(sizes[2]+sizes[30]), 0.1)
+	assert.Greater(t, float64(branches), 3*sizes[502])
+}
+
 // assertPeriodic checks that the branches in each sample repeat those of four rounds of the loop in
 // knownLoop.
 func assertPeriodic(t *testing.T, samples []*perfdata.Sample) {
