@@ -152,7 +152,8 @@ func (p *Plan) encode() []byte {
 	return e.Data
 }
 
-// decodePlan decodes what [Plan.encode] returned. It returns nil if the data is malformed.
+// decodePlan decodes what [Plan.encode] returned. It returns nil if the data is malformed, which
+// includes a NUL in the command line or in the environment: no program can be started with it.
 func decodePlan(data []byte) *Plan {
 	d := record.Decoder{Buffer: decode.Buffer{Data: data}}
 	if d.ULEB() != form {
@@ -164,7 +165,8 @@ func decodePlan(data []byte) *Plan {
 	for d.Err == nil && d.Rest() > 0 {
 		p.Files = append(p.Files, record.File{Path: d.String(), State: d.ULEB()})
 	}
-	if d.Err != nil || len(p.Argv) == 0 || len(words) != 7 {
+	hasNUL := slices.ContainsFunc(slices.Concat(p.Argv, p.Env), func(s string) bool { return strings.Contains(s, "\x00") })
+	if d.Err != nil || hasNUL || len(p.Argv) == 0 || len(words) != 7 {
 		return nil
 	}
 	p.Program, p.Path, p.Dir, p.Slice, p.Inputs, p.Before, p.After = words[0], words[1], words[2], words[3], words[4], words[5], words[6]

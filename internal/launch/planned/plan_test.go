@@ -14,7 +14,7 @@ import (
 )
 
 // A plan is the same after encoding and decoding. Data that ends before the list of files is
-// refused.
+// refused, and so is a NUL in what would run.
 func TestEncode(t *testing.T) {
 	p := &Plan{
 		Command: []string{"gcc", "", "-c"}, Dir: "/d", Argv: []string{"gcc", "-fauto-profile=a"}, Env: []string{},
@@ -28,6 +28,10 @@ func TestEncode(t *testing.T) {
 		assert.Nil(t, decodePlan(data[:i]), i)
 	}
 	assert.Nil(t, decodePlan(append(data, 9, 'x')), "a path that is cut")
+	p.Argv = []string{"gcc", "a\x00b"}
+	assert.Nil(t, decodePlan(p.encode()), "an argument with a NUL")
+	p.Argv, p.Env = []string{"gcc"}, []string{"A=\x00"}
+	assert.Nil(t, decodePlan(p.encode()), "a setting with a NUL")
 	p.Argv = nil
 	assert.Nil(t, decodePlan(p.encode()), "nothing to run")
 }
