@@ -1,6 +1,7 @@
 package memprof
 
 import (
+	"bufio"
 	"io"
 	"math"
 	"slices"
@@ -13,7 +14,8 @@ import (
 // schema is the set of fields in the text, or the default one if there are none. Errors are those
 // of r, and afdo.FormatError with line and column.
 func ParseYAML(r io.Reader) (*Profile, error) {
-	y := yamlReader{scanner: newScanner(r), p: new(Profile)}
+	y := yamlReader{scanner: &scanner{r: bufio.NewReaderSize(r, 1<<16)}, p: new(Profile)}
+	y.read()
 	y.document()
 	if y.err != nil {
 		return nil, y.err

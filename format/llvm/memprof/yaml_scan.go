@@ -28,12 +28,6 @@ type scanner struct {
 	err    error
 }
 
-func newScanner(r io.Reader) *scanner {
-	s := &scanner{r: bufio.NewReaderSize(r, 1<<16)}
-	s.read()
-	return s
-}
-
 // fail records an error at the current position, unless there is one already.
 func (s *scanner) fail(class error, format string, args ...any) {
 	if s.err == nil {

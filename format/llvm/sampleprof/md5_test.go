@@ -175,3 +175,20 @@ func spans(names []Name) []byte {
 	}
 	return b
 }
+
+// TestMergeResolves merges a profile and its copy with MD5s, in either order. The result is the
+// same: after Resolve, it has the names.
+func TestMergeResolves(t *testing.T) {
+	plain := parse(t, "f:9:1\n 1: 4 g:3 a:3\n 2: g:5\n  1: 5\n")
+	hashed := decoded(t, extBinary(t, plain, WriteOptions{MD5: true}))
+	require.NotZero(t, hashed.NumHashed())
+	for name, sources := range map[string][]Source{"names first": {plain, hashed}, "names last": {hashed, plain}} {
+		sum := new(Profile)
+		for _, src := range sources {
+			_, err := sum.Merge(src, one)
+			require.NoError(t, err, name)
+		}
+		assert.Zero(t, sum.Resolve(slices.Values([]string(nil))), name)
+		assert.Equal(t, "f:18:2\n 1: 8 a:6 g:6\n 2: g:10\n  1: 10\n", textOf(t, sum), name)
+	}
+}

@@ -78,6 +78,7 @@ func (t *nameTable) add(n Name) NameRef {
 	}
 	if t.byMD5 != nil {
 		if ref, ok := t.byMD5[symname.GUID(n.Text)]; ok {
+			t.byText[t.arena.Clone(n.Text)] = ref // for resolve
 			return ref
 		}
 	}
@@ -88,6 +89,9 @@ func (t *nameTable) add(n Name) NameRef {
 func (t *nameTable) hash() {
 	if t.byMD5 != nil {
 		return
+	}
+	if t.byText == nil {
+		t.byText = map[string]NameRef{}
 	}
 	t.byMD5 = make(map[uint64]NameRef, len(t.list))
 	for i, n := range t.list {
@@ -114,19 +118,16 @@ func (t *nameTable) resolve(names iter.Seq[string]) int {
 	if t.hashed == 0 {
 		return 0
 	}
-	t.hash()
-	if t.byText == nil {
-		t.byText = map[string]NameRef{}
-	}
 	for name := range names {
-		ref, ok := t.byMD5[symname.GUID(name)]
-		if !ok || !t.list[ref].Hashed {
-			continue
+		if ref, ok := t.byMD5[symname.GUID(name)]; ok && t.list[ref].Hashed {
+			t.byText[t.arena.Clone(name)] = ref
 		}
-		name = t.arena.Clone(name)
-		t.list[ref] = Name{Text: name}
-		t.byText[name] = ref
-		t.hashed--
+	}
+	for name, ref := range t.byText {
+		if t.list[ref].Hashed {
+			t.list[ref] = Name{Text: name}
+			t.hashed--
+		}
 	}
 	return t.hashed
 }

@@ -41,7 +41,8 @@ func (p *Profile) NumNames() int { return len(p.names.list) }
 func (p *Profile) NumHashed() int { return p.names.hashed }
 
 // AddName returns the index of a name and adds the name if it is new. It copies the text. A name
-// and its MD5 share an index; the form that was added first is kept.
+// and its MD5 share an index. [Profile.Name] returns the form that was added first, until
+// [Profile.Resolve] replaces the MD5 by the name.
 func (p *Profile) AddName(n Name) NameRef { return p.names.add(n) }
 
 // NumFunctions returns the number of functions.
@@ -206,8 +207,8 @@ func (p *Profile) sorted() []*Function {
 }
 
 // Resolve replaces MD5 hashes of function names in the profile by the names, if these are among
-// names. It returns the number of hashes that remain. It ignores names whose hash is not in the
-// profile.
+// names or were given to [Profile.AddName], for example by a merge with a profile that has them. It
+// returns the number of hashes that remain. It ignores names whose hash is not in the profile.
 func (p *Profile) Resolve(names iter.Seq[string]) int {
 	left := p.names.resolve(names)
 	a := arranger{compare: p.compare}

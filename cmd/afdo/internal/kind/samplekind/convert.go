@@ -202,19 +202,21 @@ func (k *Kind) files(p *sampleprof.Profile) (func(name string) string, error) {
 	return func(name string) string { return files[symname.Canonical(name)] }, err
 }
 
-// resolve replaces the MD5s in a profile by function names. The file of --names has the names, and
-// a name replaces its MD5.
+// resolve replaces the MD5s in a profile by function names. A name replaces its MD5. The names are
+// those of other inputs of a merge and those in the files of --names.
 func (k *Kind) resolve(p *sampleprof.Profile) error {
 	if p.NumHashed() == 0 {
 		return nil
 	}
+	var all []string
 	for _, path := range k.names {
 		names, err := readNames(path)
 		if err != nil {
 			return input.Wrap(path, err)
 		}
-		p.Resolve(slices.Values(names))
+		all = append(all, names...)
 	}
+	p.Resolve(slices.Values(all))
 	return nil
 }
 
