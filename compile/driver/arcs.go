@@ -138,6 +138,7 @@ func (s source) inferOne(index int, moved *profile.Profile, options arcs.Options
 		return nil, noArcs{err}
 	}
 	s.traceArcs(report)
+	counters.Stamp = 0 // it is the time of the notes, and GCC does not compare it
 	if report.Inferred == 0 {
 		return nil, nil
 	}
