@@ -78,7 +78,6 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 	argv := s.CompileTo(path, file("x.s"), "-S", "-flto", "-fno-fat-lto-objects", "-w", "-ftest-coverage", "-fprofile-note="+file("notes"),
 		notesDump+file("dump"), "-dumpdir", dir, "-dumpbase", base, "-dumpbase-ext", "")
 	argv = append(argv, counterOptions(file("none"))...)
-	argv = slices.DeleteFunc(argv, writesMore)
 	_, said, err := inputs.Run(s.ctx, s.Line, s.compiler, nil, argv[1:])
 	if err != nil {
 		return nil, nil, errors.New("the compiler writes no notes: " + inputs.FirstError(said))
@@ -87,14 +86,6 @@ func (s source) compileNotes(folder, path, name string) (notes, dump []byte, err
 		dump, err = files.ReadFile(file("dump"), maxNotes)
 	}
 	return notes, dump, err
-}
-
-// writesMore reports whether an option makes the compiler write a file in addition to the object.
-// The options of a compile that only writes the notes leave out such an option, because that
-// compile must not overwrite the file.
-func writesMore(option string) bool {
-	return option == "-fstack-usage" || option == "-fsave-optimization-record" || strings.HasPrefix(option, "-fcallgraph-info") ||
-		strings.HasPrefix(option, "-fdump-") && !strings.HasPrefix(option, notesDump)
 }
 
 // auxiliaryNames returns, for each source that the command compiles, the path from which GCC makes

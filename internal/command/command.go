@@ -410,7 +410,8 @@ func forPreprocessor(option string) bool {
 	}
 	for _, prefix := range []string{
 		"-o", "--output", "-MF", "-MT", "-MQ", "-save-temps", "--save-temps", "-d", "-aux-info",
-		"-MJ", "-serialize-diagnostics", "--serialize-diagnostics",
+		"-MJ", "-serialize-diagnostics", "--serialize-diagnostics", "-fdiagnostics-format", "-fdiagnostics-add-output", "-fdiagnostics-set-output",
+		"-fdump-", "-fopt-info", "-fsave-optimization-record", "-fstack-usage", "-fcallgraph-info", "-ftime-trace", "-time",
 	} {
 		if strings.HasPrefix(option, prefix) {
 			return false

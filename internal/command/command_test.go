@@ -105,6 +105,8 @@ func TestPreprocessArgs(t *testing.T) {
 	assert.Equal(t, strings.Fields("-O2 -Iinc -D X=1 a.c -x c z -include pre.h"), c.PreprocessArgs())
 	c = parse("clang -c -Wp,-MMD,x.d -Wp,-MD,x.d,-DX -iwithsysroot i -- a.c")
 	assert.Equal(t, strings.Fields("-Wp,-MD,x.d,-DX -iwithsysroot i a.c"), c.PreprocessArgs())
+	c = parse("gcc -O2 -fdiagnostics-add-output=sarif -fopt-info-all=x -fsave-optimization-record -fdump-tree-all -ftime-trace -time=x -c a.c")
+	assert.Equal(t, strings.Fields("-O2 a.c"), c.PreprocessArgs(), "options that write other files")
 }
 
 func TestWrappers(t *testing.T) {
