@@ -160,12 +160,7 @@ func (r *ScriptReader) header() error {
 	s.PID, s.TID, s.Time = p.pid, p.tid, p.time
 	s.EventName = r.interned(eventName(r.text.Line[:p.end]))
 	w := words{line: r.text.Line, end: p.end}
-	if !w.next() {
-		if !ok {
-			return r.text.Fail(0, fault.ErrSyntax, "expected a sample, found %s", lines.Excerpt(r.text.Line))
-		}
-		return nil // a call chain follows, or the event has no address
-	}
+	w.next()
 	if isBranch(w.word) {
 		return r.branches(w.start)
 	}
@@ -174,7 +169,7 @@ func (r *ScriptReader) header() error {
 		if !ok {
 			return r.text.Fail(w.start, fault.ErrSyntax, "expected an address, found %s; print samples with -F event,ip,brstack", lines.Excerpt(w.word))
 		}
-		return nil
+		return nil // a call chain follows, or the event has no address
 	}
 	s.IP = ip
 	return r.rest(w)

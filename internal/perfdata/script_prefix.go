@@ -158,11 +158,14 @@ func afterEvent(line []byte, at int) int {
 	return at
 }
 
-// eventName returns the name of the event in a prefix: the last word that ends with a colon and is
-// not the time. It returns nil if there is none.
+// eventName returns the name of the event in a prefix: the last word that ends with a colon, after
+// the thread and the time if there are any. It returns nil if there is none.
 func eventName(prefix []byte) (name []byte) {
 	for w := (words{line: prefix}); w.next(); {
-		if _, isTime := timeWord(w.word); len(w.word) > 1 && w.word[len(w.word)-1] == ':' && !isTime {
+		_, isTime := timeWord(w.word)
+		if _, _, isThread := threadWord(w.word); isTime || isThread {
+			name = nil // a word of the command
+		} else if len(w.word) > 1 && w.word[len(w.word)-1] == ':' {
 			name = w.word[:len(w.word)-1]
 		}
 	}

@@ -139,6 +139,25 @@ func TestScriptWithoutAddresses(t *testing.T) {
 	require.Equal(t, []string{"-1/-1 cycles:u 401010 [401010] 0", "70/71  401020 [401020] 0", "-1/-1 cycles:u 0 [] 1", "70/71  0 [] 1"}, texts)
 }
 
+// A command may end with a colon. It is not the event, even if the text has no events.
+func TestScriptCommandWithColon(t *testing.T) {
+	for line, event := range map[string]string{
+		"   rt: 8394           401010":                          "",
+		"   rt: 8394 1.5:           401010":                     "",
+		"   rt: 8394 [001] 1.5:  250000 cycles:u:       401010": "cycles:u",
+		"   rt: 8394/8395  cycles:u:           401010":          "cycles:u",
+		"cycles:u:           401010":                            "cycles:u",
+		"   250000 cycles:u:           401010":                  "cycles:u",
+		"1.5: sched:sched_switch:           401010":             "sched:sched_switch",
+	} {
+		got, err := all(perfdata.NewScriptReader(strings.NewReader(line + "\n")).Records())
+		require.NoError(t, err, line)
+		s := only[*perfdata.Sample](got)[0]
+		require.Equal(t, event, s.EventName, line)
+		require.Equal(t, uint64(0x401010), s.IP, line)
+	}
+}
+
 // The report_sample.py of simpleperf prints call chains with a tab after each address. A command
 // whose name has hexadecimal digits is in a column of the same width.
 func TestScriptOfSimpleperf(t *testing.T) {
