@@ -33,6 +33,15 @@ func (f *fields) names(size uint64, fileSize int64, each func([]byte)) {
 	f.Stop(sub.err())
 }
 
+// nameList is like [fields.names], but returns the names.
+func (f *fields) nameList(size uint64, fileSize int64) (list []string, err error) {
+	f.names(size, fileSize, func(name []byte) { list = append(list, string(name)) })
+	if f.Err != nil {
+		return nil, f.err()
+	}
+	return list, nil
+}
+
 // A nameTable has the names of functions, by the hash of the name.
 type nameTable map[uint64][]byte
 

@@ -125,12 +125,7 @@ func (d *Dump) BinaryIDs() ([]BinaryID, error) {
 // vTableNames returns the names of the virtual tables.
 func (d *Dump) vTableNames() ([]string, error) {
 	f := d.vtableNames
-	var names []string
-	f.names(uint64(len(f.Data)), d.file.Size(), func(name []byte) { names = append(names, string(name)) })
-	if f.Err != nil {
-		return nil, f.err()
-	}
-	return names, nil
+	return f.nameList(uint64(len(f.Data)), d.file.Size())
 }
 
 // Records iterates over the records in file order, which is the order in the program. An error ends

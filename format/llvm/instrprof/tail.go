@@ -107,13 +107,7 @@ func (r *Reader) VTableNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := f.Uint64("the size of the vtable names")
-	var names []string
-	f.names(size, r.src.Size(), func(name []byte) { names = append(names, string(name)) })
-	if f.Err != nil {
-		return nil, f.err()
-	}
-	return names, nil
+	return f.nameList(f.Uint64("the size of the vtable names"), r.src.Size())
 }
 
 // A Trace lists functions in the order in which a run first called them.

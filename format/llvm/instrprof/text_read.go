@@ -279,16 +279,11 @@ func (l *lineReader) take(what string) string {
 }
 
 func (l *lineReader) number(what string, base int) uint64 {
-	if l.end {
-		l.take(what)
-		return 0
-	}
 	n, err := strconv.ParseUint(l.text, base, 64)
-	if err != nil {
+	if err != nil && !l.end {
 		l.fail(1, fault.ErrSyntax, "found %q, want %s", l.text, what)
 		return 0
 	}
-	l.last = l.line
-	l.next()
+	l.take(what)
 	return n
 }

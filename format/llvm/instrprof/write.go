@@ -99,7 +99,8 @@ func (x *indexedWriter) writeTo(w io.Writer) error {
 		return x.err
 	}
 	x.w = bufio.NewWriterSize(w, 64<<10)
-	if err := x.write(); err != nil {
+	x.write()
+	if err := x.w.Flush(); err != nil {
 		return fmt.Errorf("instrprof: %w", err)
 	}
 	return nil
@@ -178,27 +179,20 @@ func (x *indexedWriter) offsets() {
 	}
 }
 
-func (x *indexedWriter) write() error {
-	head := append(x.header.append(nil), x.summaries...)
-	if _, err := x.w.Write(head); err != nil {
-		return err
-	}
-	if err := x.chains(); err != nil {
-		return err
-	}
-	if _, err := x.w.Write(x.table.append(nil)); err != nil {
-		return err
-	}
+// put writes data. The buffer keeps the first error and returns it when it is flushed.
+func (x *indexedWriter) put(data []byte) { _, _ = x.w.Write(data) }
+
+func (x *indexedWriter) write() {
+	x.put(append(x.header.append(nil), x.summaries...))
+	x.chains()
+	x.put(x.table.append(nil))
 	for _, data := range x.tail {
-		if _, err := x.w.Write(data); err != nil {
-			return err
-		}
+		x.put(data)
 	}
-	return x.w.Flush()
 }
 
 // chains writes the chains of the hash table in the order of their buckets.
-func (x *indexedWriter) chains() error {
+func (x *indexedWriter) chains() {
 	t := &x.table
 	for _, first := range t.heads {
 		if first < 0 {
@@ -208,16 +202,11 @@ func (x *indexedWriter) chains() error {
 		for i := first; i >= 0; i = t.items[i].next {
 			x.scratch = t.appendItem(x.scratch, i)
 			if len(x.scratch) >= 32<<10 {
-				if _, err := x.w.Write(x.scratch); err != nil {
-					return err
-				}
+				x.put(x.scratch)
 				x.scratch = x.scratch[:0]
 			}
 		}
-		if _, err := x.w.Write(x.scratch); err != nil {
-			return err
-		}
+		x.put(x.scratch)
 	}
-	_, err := x.w.Write(make([]byte, t.at-t.end))
-	return err
+	x.put(make([]byte, t.at-t.end))
 }

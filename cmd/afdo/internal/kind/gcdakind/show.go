@@ -134,8 +134,6 @@ func (s *facts) print(w io.Writer) error {
 		row("  blocks", uint64(n.Blocks))
 		row("  arcs", uint64(n.Arcs))
 	}
-	if _, err := fmt.Fprintf(w, "%s: counters of a program instrumented by GCC %d (%s), %s\n", human.Name(s.File), s.GCC, s.Version, s.ByteOrder); err != nil {
-		return err
-	}
-	return t.Write(w, 2)
+	_, err := fmt.Fprintf(w, "%s: counters of a program instrumented by GCC %d (%s), %s\n%s", human.Name(s.File), s.GCC, s.Version, s.ByteOrder, t.Text(2))
+	return err
 }

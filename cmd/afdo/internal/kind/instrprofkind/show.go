@@ -366,10 +366,7 @@ func (f *DiffFacts) print(w io.Writer, equal bool) error {
 			t.Row(v.Kind, human.Overlap(v.Overlap), count(v.Sums[0]), count(v.Sums[1]))
 		}
 	}
-	if err := t.Write(w, 0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\nRecords: %s in both, %s of them with other numbers of counters or sites\n         %s lost, %s gained, %s changed\n\n",
+	_, err := fmt.Fprintf(w, "%s\nRecords: %s in both, %s of them with other numbers of counters or sites\n         %s lost, %s gained, %s changed\n\n", t.Text(0),
 		human.Number(f.Common+f.Mismatched), human.Number(f.Mismatched), human.Number(f.Lost), human.Number(f.Gained), human.Number(f.Changed))
 	if err != nil {
 		return err

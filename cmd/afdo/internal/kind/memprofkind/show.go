@@ -152,10 +152,7 @@ func (s *facts) print(w io.Writer) error {
 	if s.Version > 0 {
 		version = fmt.Sprintf(" of version %d", s.Version)
 	}
-	if _, err := fmt.Fprintf(w, "%s: memory profile, %s%s\n", human.Name(s.File), s.Format, version); err != nil {
-		return err
-	}
-	if err := t.Write(w, 2); err != nil {
+	if _, err := fmt.Fprintf(w, "%s: memory profile, %s%s\n%s", human.Name(s.File), s.Format, version, t.Text(2)); err != nil {
 		return err
 	}
 	for _, g := range s.Segments {
