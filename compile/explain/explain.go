@@ -77,9 +77,9 @@ var advice = map[Reason]string{
 // A Tally contains sums of the counts in a profile: one sum for each reason why counts were used or
 // not.
 type Tally struct {
-	Counts  uint64            // sum of all counts
-	Found   uint64            // sum of the counts that a compiler used
-	Reasons map[Reason]uint64 // sums by reason
+	Counts  uint64            `json:"counts"` // sum of all counts
+	Found   uint64            `json:"found"`  // sum of the counts that a compiler used
+	Reasons map[Reason]uint64 `json:"-"`      // sums by reason
 }
 
 // add adds a count of n with the given reason to the sums.
@@ -132,10 +132,10 @@ func (f *Function) Suspect() uint64 {
 
 // A Unit describes how the compiler used the counts of the functions that one compile contains.
 type Unit struct {
+	Name     string `json:"unit"`
+	Compiler string `json:"compiler,omitempty"`
 	Tally
-	Name     string
-	Compiler string
-	Reason   Reason // [Unoptimised] or [Unprofiled], else empty
+	Reason Reason `json:"reason,omitempty"` // [Unoptimised] or [Unprofiled], else empty
 }
 
 // A Report describes how compilers used the counts of a profile, by function and by unit.
@@ -235,7 +235,7 @@ func (e *Explainer) report(part bool) *Report {
 	})
 	for _, c := range e.codes {
 		own := e.tally([]*Code{c}, profiled, true)
-		r.Units = append(r.Units, Unit{Tally: own.sum, Name: c.Name, Compiler: c.Compiler, Reason: c.fault})
+		r.Units = append(r.Units, Unit{c.Name, c.Compiler, own.sum, c.fault})
 	}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/go-afdo/afdo/internal/fault"
@@ -395,12 +396,7 @@ func isTwin(older, newest perfdata.Branch) bool {
 func (p *perfCollector) rightPath(stack []perfdata.Branch) []perfdata.Branch {
 	for i := range stack {
 		if stack[i].Flags.WrongPath() {
-			p.kept = append(p.kept[:0], stack[:i]...)
-			for _, b := range stack[i:] {
-				if !b.Flags.WrongPath() {
-					p.kept = append(p.kept, b)
-				}
-			}
+			p.kept = slices.DeleteFunc(append(p.kept[:0], stack...), func(b perfdata.Branch) bool { return b.Flags.WrongPath() })
 			return p.kept
 		}
 	}

@@ -202,22 +202,11 @@ func (b *blockBuilder) position(l symbolize.Line) (profile.Position, uint64) {
 // frame returns the inline frame for an instance, which is a function or an inlined copy of it. If
 // the list of inline frames does not contain it, frame adds it after the frames of its callers.
 func (b *blockBuilder) frame(i *symbolize.Instance) frame {
-	var missing []*symbolize.Instance
-	f, ok := frame{0, 1}, false
-	for ; i.Caller != nil; i = i.Caller {
-		if f, ok = b.frames[i]; ok {
-			break
-		}
-		f = frame{0, 1}
-		missing = append(missing, i)
-	}
-	for _, i := range slices.Backward(missing) {
+	return throughCallers(b.frames, i, frame{0, 1}, func(outer frame, i *symbolize.Instance) frame {
 		call, factor := b.position(i.Call)
-		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: f.number, Function: b.unify(i.Function.Linkage()), Declared: i.Function.Line, Call: call})
-		f = frame{int32(len(b.copy.Frames) - 1), saturating.Mul(f.factor, factor)}
-		b.frames[i] = f
-	}
-	return f
+		b.copy.Frames = append(b.copy.Frames, profile.InlineFrame{Parent: outer.number, Function: b.unify(i.Function.Linkage()), Declared: i.Function.Line, Call: call})
+		return frame{int32(len(b.copy.Frames) - 1), saturating.Mul(outer.factor, factor)}
+	})
 }
 
 // endBlock ends the current basic block and adds it to the blocks of the function.

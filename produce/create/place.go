@@ -303,30 +303,36 @@ func (p *mapper) location(in *symbolize.Instance, line symbolize.Line) (w locati
 // function or inlined copy are added. If the profile lacks an inlined body for the instance, site
 // adds it, and before it those for the callers.
 func (p *mapper) site(i *symbolize.Instance) site {
+	return throughCallers(p.sites, i, site{body: &p.placed.body, factor: 1}, p.inner)
+}
+
+// throughCallers returns a value for an instance, and adds it to known, as well as those for the
+// callers that known lacks. root is the value for a function that is not inlined. inner returns the
+// value for an instance, of that for its caller.
+func throughCallers[V any](known map[*symbolize.Instance]V, i *symbolize.Instance, root V, inner func(outer V, i *symbolize.Instance) V) V {
 	var missing []*symbolize.Instance
-	s, ok := p.sites[i]
-	for !ok && i.Caller != nil {
+	v := root
+	for ; i.Caller != nil; i = i.Caller {
+		if found, ok := known[i]; ok {
+			v = found
+			break
+		}
 		missing = append(missing, i)
-		i = i.Caller
-		s, ok = p.sites[i]
-	}
-	if !ok {
-		s = site{body: &p.placed.body, factor: 1}
-		p.sites[i] = s
 	}
 	for _, i := range slices.Backward(missing) {
-		if s.body != nil {
-			s = p.inner(s, i)
-		}
-		p.sites[i] = s
+		v = inner(v, i)
+		known[i] = v
 	}
-	return s
+	return v
 }
 
 // inner returns the site of an instance, for the counts of an inlined copy of a function. outer is
 // the site of the function into which the copy is inlined. inner adds an inlined body to the
 // profile.
 func (p *mapper) inner(outer site, i *symbolize.Instance) site {
+	if outer.body == nil {
+		return outer
+	}
 	w, d, ok := p.location(i.Caller, i.Call)
 	name := p.inlinedName(i)
 	if !ok || name == "" || strings.ContainsRune(name, 0) {

@@ -152,16 +152,12 @@ func (f *fields) readStrings(n *names) {
 // occur several times, and sets n.first.
 func (n *names) findDuplicates() {
 	n.ordered = true
-	for i := 1; i < n.len(); i++ {
-		if n.compareNames(NameRef(i-1), NameRef(i)) >= 0 {
-			n.ordered = false
-			break
-		}
+	for i := 1; i < n.len() && n.ordered; i++ {
+		n.ordered = n.compareNames(NameRef(i-1), NameRef(i)) < 0
 	}
-	if n.ordered {
-		return
+	if !n.ordered {
+		n.first = firsts[NameRef](n.len(), n.compareNames)
 	}
-	n.first = firsts[NameRef](n.len(), n.compareNames)
 }
 
 // firsts returns, for each of n entries, the index of the first entry that is equal to it. It

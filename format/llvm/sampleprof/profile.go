@@ -1,6 +1,7 @@
 package sampleprof
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -192,10 +193,8 @@ func (p *Profile) sorted() []*Function {
 	}
 	slices.SortFunc(list, func(f, g *Function) int {
 		switch {
-		case f.Total > g.Total:
-			return -1
-		case f.Total < g.Total:
-			return 1
+		case f.Total != g.Total:
+			return cmp.Compare(g.Total, f.Total)
 		case p.ContextSensitive:
 			return compareContexts(f.Context, g.Context, p.compare)
 		case f.Name == g.Name:

@@ -33,7 +33,7 @@ type ExplainFacts struct {
 	Moved      int                       `json:"moved,omitempty"` // functions whose counts were moved to edited sources
 	Reasons    map[explain.Reason]uint64 `json:"reasons"`
 	Functions  []ExplainedFunction       `json:"functions"`
-	Units      []explainedUnit           `json:"units"`
+	Units      []explain.Unit            `json:"units"`
 }
 
 type ExplainedFunction struct {
@@ -50,27 +50,16 @@ type ExplainedFunction struct {
 	suspect uint64
 }
 
-type explainedUnit struct {
-	Unit     string         `json:"unit"`
-	Compiler string         `json:"compiler,omitempty"`
-	Counts   uint64         `json:"counts"`
-	Found    uint64         `json:"found"`
-	Reason   explain.Reason `json:"reason,omitempty"`
-}
-
 func newExplainFacts(path string, r *explain.Report) *ExplainFacts {
 	f := &ExplainFacts{
 		Profile: path, Counts: r.Counts, Found: r.Found, FoundShare: human.Share(r.Found, r.Counts), Elsewhere: r.Elsewhere,
-		Reasons: make(map[explain.Reason]uint64), Functions: []ExplainedFunction{}, Units: []explainedUnit{},
+		Reasons: make(map[explain.Reason]uint64), Functions: []ExplainedFunction{}, Units: append([]explain.Unit{}, r.Units...),
 	}
 	for _, reason := range explain.Reasons {
 		f.Reasons[reason] = r.Reasons[reason]
 		if reason.Findable() {
 			f.Findable = saturating.Add(f.Findable, r.Reasons[reason])
 		}
-	}
-	for _, u := range r.Units {
-		f.Units = append(f.Units, explainedUnit{u.Name, u.Compiler, u.Counts, u.Found, u.Reason})
 	}
 	for i := range r.Functions {
 		g := &r.Functions[i]
@@ -138,9 +127,9 @@ func (f *ExplainFacts) unitsText(most table.Count) string {
 	units := table.Table{Columns: "rrll"}
 	units.Row("Found", "Counts", "Unit")
 	worst := slices.Clone(f.Units)
-	slices.SortStableFunc(worst, func(a, b explainedUnit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
+	slices.SortStableFunc(worst, func(a, b explain.Unit) int { return cmp.Compare(b.Counts-b.Found, a.Counts-a.Found) })
 	for _, u := range worst[:most.Of(len(worst))] {
-		units.Row(human.Percentage(u.Found, u.Counts), human.Number(u.Counts), human.Name(u.Unit), string(u.Reason))
+		units.Row(human.Percentage(u.Found, u.Counts), human.Number(u.Counts), human.Name(u.Name), string(u.Reason))
 	}
 	return "\nUnits\n" + units.Text(2)
 }
