@@ -128,7 +128,7 @@ func TestExecClangPassesThrough(t *testing.T) {
 	s.write("b.cc", "int f();\n")
 	for _, c := range []struct{ args, says string }{
 		{"--profile p.extbinary -- " + clang + " -c a.c -fprofile-generate -o x.o", "without the profile: it makes a program that counts"},
-		{"--profile none.afdo -- " + clang + " -c a.c -o x.o", "without the profile: none.afdo is no profile that clang takes"},
+		{"-- " + clang + " -c a.c -fprofile-sample-use=none.afdo -o x.o", "without the profile: none.afdo is no profile that clang takes"},
 		{"--profile p.extbinary -- " + clang + " -c a.c -include-pch x -o x.o --version", "it asks the compiler"},
 		{"--profile p.extbinary -- " + clang + " -c b.cc -fmodules -o x.o", "a precompiled header or names that are guessed: slices are for plain C and C++ only"},
 		{"-- " + clang + " -c a.c -o x.o", "no profile: use --profile FILE"},
@@ -137,6 +137,8 @@ func TestExecClangPassesThrough(t *testing.T) {
 		out := s.says(append([]string{"afdo", "exec", "-v"}, strings.Fields(c.args)...)...)
 		assert.Contains(t, out, c.says, c.args)
 	}
+	said := s.fails(cli.StatusFault, "afdo", "exec", "--profile", "none.afdo", "--", clang, "-c", "a.c", "-o", "x.o")
+	assert.Contains(t, said, "none.afdo is no profile that clang takes")
 }
 
 // TestClangSlicesOfGCOV checks that slices of a GCOV profile for clang equal those of the same

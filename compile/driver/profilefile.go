@@ -63,14 +63,15 @@ func (r *run) findForClang(c *command.Line, p *profileFile) (err error) {
 		p.path = filepath.Join(p.path, "default.profdata")
 	}
 	p.llvm, err = clangprofile.FormatOf(p.path)
-	if err != nil && c.Profile == "" {
-		return err
+	if err == nil && p.llvm == clangprofile.FormatNone && !isGCOV(p.path) {
+		err = errors.New(p.name + " is no profile that clang takes")
 	}
-	gcov := p.llvm == clangprofile.FormatNone && isGCOV(p.path)
 	switch {
-	case err != nil || p.llvm == clangprofile.FormatNone && !gcov:
-		return &unchanged{ReasonOwnProfile, p.name + " is no profile that clang takes"}
-	case r.Bits != 0 && !gcov:
+	case err != nil && c.Profile == "":
+		return err
+	case err != nil:
+		return &unchanged{ReasonOwnProfile, err.Error()}
+	case r.Bits != 0 && p.llvm != clangprofile.FormatNone:
 		return errors.New("counts of profiles for clang cannot be rounded")
 	case c.Use == "" && p.llvm == clangprofile.FormatInstrumented:
 		c.Use = command.InstrUse
@@ -156,10 +157,7 @@ func isGCOV(path string) bool { return formatOf(path).GCOV() }
 // formatOf detects the format of a profile by its first bytes. The result is 0 if the format is
 // unknown, or if the file cannot be read.
 func formatOf(path string) anyprof.Format {
-	format, err := anyprof.Detect(files.Head(path, anyprof.HeadLen))
-	if err != nil {
-		return 0
-	}
+	format, _ := anyprof.Detect(files.Head(path, anyprof.HeadLen))
 	return format
 }
 
