@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-afdo/afdo"
+	"github.com/go-afdo/afdo/format/llvm/internal/source"
 	"github.com/go-afdo/afdo/internal/decode"
 	"github.com/go-afdo/afdo/internal/fault"
 )
@@ -96,6 +97,22 @@ func TestItems(t *testing.T) {
 			assert.Zero(t, got)
 		})
 	}
+}
+
+// TestFindInCutItem looks for the hash 0 in a chain that ends before its first item. The error is
+// about the end of the chain: the item that could not be read has no key to compute a hash of.
+func TestFindInCutItem(t *testing.T) {
+	f := numbers
+	f.Hash = binary.LittleEndian.Uint64
+	f.Fault = func(_ string, offset int64, class error, _ string, _ ...any) error {
+		return &fault.FormatError{Offset: offset, Err: class}
+	}
+	chains := append(words(0), 1, 0) // one item, of which nothing follows
+	data := append(chains, words(1, 0, 8)...)
+	table, err := f.Open(source.OfPart(data, 0), 8, int64(len(chains)), int64(len(data)))
+	require.NoError(t, err)
+	_, err = table.Find(0, nil)
+	require.ErrorIs(t, err, afdo.ErrTruncated)
 }
 
 // TestNumBuckets checks that the number of buckets is the next power of two above four thirds of

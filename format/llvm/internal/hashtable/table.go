@@ -244,9 +244,10 @@ func (c *reader) entry() Entry {
 }
 
 // verify computes the hash of an item's key. It records an error if the item stores another hash.
+// After an error it does nothing, because the item may have no key.
 func (c *reader) verify(e *Entry) {
-	if hash := c.t.format.Hash(e.Key); c.err == nil && hash != e.Hash {
+	if c.err == nil && c.t.format.Hash(e.Key) != e.Hash {
 		start := e.At - int64(len(e.Key)+c.t.format.ItemHeadSize())
-		c.fail(start, fault.ErrHashTable, "the hash of key %q is %#x, not %#x", e.Key, hash, e.Hash)
+		c.fail(start, fault.ErrHashTable, "the hash of key %q is %#x, not %#x", e.Key, c.t.format.Hash(e.Key), e.Hash)
 	}
 }
