@@ -185,9 +185,10 @@ func (r *preAggregatedReader) finish() (*Set, *Report, error) {
 }
 
 // WritePreAggregated writes the samples of a binary as BOLT's pre-aggregated text: ranges and
-// branches, or addresses if there are no ranges. BOLT does not accept both.
+// branches, or addresses if there are no ranges. BOLT does not accept both. Samples outside of code
+// are left out. If all are, the result is an error and nothing is written.
 func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
-	w := preAggregatedWriter{bufio.NewWriter(out), b}
+	w := preAggregatedWriter{Writer: bufio.NewWriter(out), binary: b}
 	if s.Ranges.Len() == 0 {
 		fmt.Fprintln(w, "E cycles")
 		for offset, n := range s.Addresses.All() {
@@ -195,7 +196,7 @@ func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
 				fmt.Fprintf(w, "S %x %d\n", at, n)
 			}
 		}
-		return w.Flush()
+		return w.flush()
 	}
 	for r, n := range s.Ranges.All() {
 		from, ok := w.address(r.Begin)
@@ -215,12 +216,21 @@ func (s *Set) WritePreAggregated(out io.Writer, b *Binary) error {
 			fmt.Fprintf(w, "B X:0 %x %d 0\n", to, n)
 		}
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 type preAggregatedWriter struct {
 	*bufio.Writer // keeps the first error
 	binary        *Binary
+	inCode        bool // an address is in code
+}
+
+// flush ends the text. A text without any address is not written.
+func (w *preAggregatedWriter) flush() error {
+	if !w.inCode {
+		return fmt.Errorf("samples: no sample lies in code of %s", w.binary.Path)
+	}
+	return w.Flush()
 }
 
 // address converts a file offset to the address that llvm-bolt expects: the address that the linker
@@ -228,6 +238,7 @@ type preAggregatedWriter struct {
 // if the offset is not in code.
 func (w *preAggregatedWriter) address(offset uint64) (uint64, bool) {
 	at, ok := w.binary.Layout.code.Address(offset)
+	w.inCode = w.inCode || ok
 	if w.binary.kind == elf.ET_DYN {
 		at -= w.binary.Layout.base
 	}

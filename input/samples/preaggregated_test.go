@@ -58,6 +58,13 @@ func TestPreAggregated(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, s.WritePreAggregated(&out, b))
 	require.Equal(t, "F 2010 2018 8\nB 2018 2010 7 0\n", out.String())
+	for _, elsewhere := range []string{"1\n401010-401018:8\n0\n0\n", "0\n1\n401010:8\n0\n"} {
+		s, _, err = samples.Read(strings.NewReader(elsewhere), b, samples.Options{})
+		require.NoError(t, err)
+		out.Reset()
+		require.ErrorContains(t, s.WritePreAggregated(&out, b), "no sample lies in code of prog")
+		require.Empty(t, out.String())
+	}
 }
 
 func TestPreAggregatedFaults(t *testing.T) {

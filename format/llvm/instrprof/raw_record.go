@@ -108,18 +108,9 @@ func (l *rawLayout) distance(address, delta uint64, i int) uint64 {
 	return d
 }
 
-// A rawVTable describes a virtual table at [address, address+size). It is encoded as u64 hash of
-// the name, P address, u32 size, and zeros to a multiple of 8.
-type rawVTable struct {
-	nameHash, address uint64
-	size              uint32
-}
-
+// vtableSize is the size of a record of a virtual table: u64 hash of the name, P address, u32 size,
+// and zeros to a multiple of 8.
 func (l *rawLayout) vtableSize() int { return roundUp(8 + l.pointer + 4) }
-
-func (l *rawLayout) readVTable(p []byte) rawVTable {
-	return rawVTable{order(l.big).Uint64(p), l.address(p[8:]), order(l.big).Uint32(p[8+l.pointer:])}
-}
 
 // part returns size bytes of a section, from offset start on, to which data record i refers. It is
 // an error if they are not within the section. s is the name of the section, data its contents, and

@@ -52,8 +52,9 @@ func (v *rawValues) collect() {
 	}
 	size := d.layout.vtableSize()
 	for p := d.vtables.Data; len(p) >= size; p = p[size:] {
-		if t := d.layout.readVTable(p); t.address != 0 {
-			v.vtables = append(v.vtables, addressed{t.address, t.address + uint64(t.size), t.nameHash})
+		if address := d.layout.address(p[8:]); address != 0 {
+			length := order(d.layout.big).Uint32(p[8+d.layout.pointer:])
+			v.vtables = append(v.vtables, addressed{address, address + uint64(length), order(d.layout.big).Uint64(p)})
 		}
 	}
 	slices.SortFunc(v.calls, compareStarts)

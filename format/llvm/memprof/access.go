@@ -216,10 +216,3 @@ func (a *DataAccess) order() {
 	slices.Sort(a.ColdSymbols)
 	slices.Sort(a.ColdHashes)
 }
-
-// ordered returns a copy of a, sorted by [DataAccess.order].
-func (a *DataAccess) ordered() *DataAccess {
-	c := &DataAccess{slices.Clone(a.Records), slices.Clone(a.ColdSymbols), slices.Clone(a.ColdHashes)}
-	c.order()
-	return c
-}

@@ -60,7 +60,9 @@ func (p *printer) profile() error {
 	}
 	if !access.empty() {
 		begun = true
-		if err := p.access(access.ordered()); err != nil {
+		sorted := &DataAccess{slices.Clone(access.Records), slices.Clone(access.ColdSymbols), slices.Clone(access.ColdHashes)}
+		sorted.order()
+		if err := p.access(sorted); err != nil {
 			return err
 		}
 	}
