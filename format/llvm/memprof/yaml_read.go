@@ -138,21 +138,21 @@ func (y *yamlReader) call(parent int) (c Call) {
 
 func (y *yamlReader) stack(parent int) StackID {
 	y.frames = y.frames[:0]
-	y.sequence(parent, func(indent int) { y.frames = append(y.frames, y.frame(indent)) })
-	if y.err != nil {
-		return 0
-	}
-	return y.p.Stack(y.frames)
-}
-
-func (y *yamlReader) frame(parent int) (f Frame) {
-	y.fields(parent, 4, []yamlField{
+	var f Frame
+	keys := []yamlField{
 		{"Function", func(int) { f.Function = y.guid() }},
 		{"LineOffset", func(int) { f.LineOffset = uint32(y.unsigned(math.MaxUint32)) }},
 		{"Column", func(int) { f.Column = uint32(y.unsigned(math.MaxUint32)) }},
 		{"IsInlineFrame", func(int) { f.Inlined = y.boolean() }},
+	}
+	y.sequence(parent, func(indent int) {
+		y.fields(indent, len(keys), keys)
+		y.frames = append(y.frames, f)
 	})
-	return f
+	if y.err != nil {
+		return 0
+	}
+	return y.p.Stack(y.frames)
 }
 
 func (y *yamlReader) block(b *Block, parent int) {
