@@ -57,7 +57,7 @@ func TestLayoutJSON(t *testing.T) {
 	prefix := filepath.Join(dir, "laid")
 	r := afdoRun("layout", "--binary", program, "--profile", recording, "-o", prefix)
 	require.Zero(t, r.status, r.err)
-	assert.Contains(t, r.err, "of the branches fit its block address map")
+	assert.Contains(t, r.err, "of the branches fit the program")
 	cc, err := os.ReadFile(prefix + "_cc_profile.txt")
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(cc), "v1\nf "))

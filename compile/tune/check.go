@@ -41,9 +41,12 @@ var otherLanguages = []struct {
 // tree.
 func (t *tuning) check(ctx context.Context) error {
 	for _, folder := range []string{t.Tree, filepath.Dir(t.Profile)} {
-		if _, err := os.Stat(folder); err != nil {
+		if _, err := os.Stat(folder); err != nil && folder != t.Folder {
 			return err
 		}
+	}
+	if info, err := os.Stat(t.Profile); err == nil && info.IsDir() {
+		return fmt.Errorf("tune: %w: the profile would replace the folder %s: name a file", errCannotTune, t.Profile)
 	}
 	commands := t.Build
 	if len(commands) == 3 && filepath.Base(commands[0]) == "sh" && commands[1] == "-c" {

@@ -54,6 +54,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Run refuses to replace a folder by the profile before it builds anything.
+func TestProfileIsFolder(t *testing.T) {
+	o, _ := newTree(t, nil)
+	o.Build, o.Train, o.Profile = []string{"make"}, []string{"./prog"}, t.TempDir()
+	tuning, err := newTuning(o)
+	require.NoError(t, err)
+	assert.ErrorContains(t, tuning.check(t.Context()), "this cannot be tuned: the profile would replace the folder "+tuning.Profile+": name a file")
+}
+
 // If Run fails in its checks, it leaves no file in the source tree.
 func TestRefusedLeavesNothing(t *testing.T) {
 	o, _ := newTree(t, nil)

@@ -135,11 +135,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // newTuning checks the paths in o and finds the compilers. It writes no files.
 func newTuning(o Options) (*tuning, error) {
 	given, _ := filepath.Abs(o.Tree) // realPath returns the error
+	o.Profile = cmp.Or(o.Profile, filepath.Join(o.Folder, profileName))
 	var err error
 	for _, path := range []*string{&o.Tree, &o.Folder, &o.Profile} {
-		if path == &o.Profile && o.Profile == "" {
-			continue
-		}
 		if *path, err = realPath(*path); err != nil {
 			return nil, err
 		}
@@ -293,16 +291,13 @@ const profileName = "tuned.afdo"
 // Options.Profile for the whole profile. The profile without some functions gets the same path with
 // "part" before the extension.
 func (t *tuning) delivered(name string) string {
-	if t.Profile == "" {
-		return t.in(name)
-	}
 	return strings.TrimSuffix(t.Profile, filepath.Ext(t.Profile)) + strings.TrimPrefix(strings.TrimSuffix(name, ".afdo"), "tuned") + filepath.Ext(t.Profile)
 }
 
 // deliver copies a profile of the working folder to the path of [tuning.delivered].
 func (t *tuning) deliver(name string) (string, error) {
 	path := t.delivered(name)
-	if t.Profile == "" {
+	if path == t.in(name) {
 		return path, nil
 	}
 	data, err := files.ReadFile(t.in(name), maxOwn)

@@ -98,6 +98,7 @@ func Message(err error) string {
 	// A path with control characters in an error of the system is quoted, so it is one word.
 	if at := (*fs.PathError)(nil); errors.As(err, &at) && at.Path != "" {
 		text = strings.ReplaceAll(text, at.Path, human.Name(at.Path))
+		text = strings.Replace(text, "fork/exec ", "run ", 1)
 	}
 	for _, prefix := range packagePrefixes {
 		text = strings.TrimPrefix(text, prefix)

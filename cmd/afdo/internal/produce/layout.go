@@ -258,7 +258,7 @@ func (f *LayoutFacts) warn(e *verb.Env) {
 func (f *LayoutFacts) tell(e *verb.Env) {
 	branches := ""
 	if f.Branches > 0 {
-		branches = ", " + human.Percent(f.EdgeShare) + " of the branches fit its block address map"
+		branches = ", " + human.Percent(f.EdgeShare) + " of the branches fit the program"
 	}
 	e.Warnf("%s, %s in %s%s; %s laid out of %s that ran, %s of their %s ran",
 		human.Counted(f.Samples, "sample"), human.Number(f.InBinary), human.Name(f.Binary), branches,
