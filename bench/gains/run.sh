@@ -14,7 +14,8 @@
 # ROUNDS is how often each program is timed, which needs an idle machine. In parentheses is the time in % of the first
 # way's, if there are others. ORDERS=1 links each program anew for each round, with its functions in random order, since
 # the order alone changes the time by some percent. It needs lld and programs that this script builds itself.
-# STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind.
+# STEPS=30s records by steps for that time, which needs a folder of its own, in place of callgrind. SIZES=10s records by
+# steps in addition to callgrind, for the sizes of memcpy alone.
 set -euo pipefail
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "usage: $0 SOURCES [PROGRAM...]; the script's first lines explain it" >&2; exit 2; }
 gains=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -134,16 +135,25 @@ counted() {
 callgrind() { setarch -R valgrind -q --trace-children=yes --tool=callgrind --dump-instr=yes --collect-jumps=yes --callgrind-out-file="$out.$N.%p" "$@" >/dev/null 2>&1; }
 code() { size "$(binary "$1")" | awk 'NR == 2 {print $1}'; }
 
+# steps PROGRAM TIME FILE records the plain build by steps.
+steps() {
+	commands "$1" train | sed "s|^|$dir/plain.x |; s|\$| >/dev/null|" >"$dir/training"
+	"$work/afdo" record --event steps --duration "$2" -o "$3" -- sh -c "while :; do . $dir/training; done" >/dev/null 2>&1
+}
+
 # profile PROGRAM records the plain build, and makes a profile of it.
 profile() {
 	if [ -z "${STEPS-}" ]; then
 		rm -f "$dir"/callgrind.*
 		out=$dir/callgrind each "$1" train callgrind "$dir/plain.x"
 	else
-		commands "$1" train | sed "s|^|$dir/plain.x |; s|\$| >/dev/null|" >"$dir/training"
-		"$work/afdo" record --duration "$STEPS" -o "$dir/callgrind.1" -- sh -c "while :; do . $dir/training; done" >/dev/null 2>&1
+		steps "$1" "$STEPS" "$dir/callgrind.1"
 	fi
 	local recording wanted=()
+	if [ -n "${SIZES-}" ]; then
+		steps "$1" "$SIZES" "$dir/sizes"
+		wanted=(--sizes "$dir/sizes")
+	fi
 	for recording in "$dir"/callgrind.*; do
 		[ -n "${STEPS-}" ] || grep -q "ob=.*$(basename "$(binary "$dir/plain")")" "$recording" || continue
 		wanted+=(--profile "$recording")

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-afdo/afdo"
 	"github.com/go-afdo/afdo/cmd/afdo/internal/produce"
 	"github.com/go-afdo/afdo/internal/testkit/testenv"
+	"github.com/go-afdo/afdo/profile"
 )
 
 // judged records a program by steps, and returns the verdict of "afdo create" on the recording.
@@ -53,6 +55,52 @@ func TestStepsAreJudged(t *testing.T) {
 	assert.Zero(t, q.Effort.Unsampled)
 	assert.Positive(t, q.Effort.Budget)
 	assert.Positive(t, q.Effort.Stopped)
+}
+
+// TestSizes adds the sizes of a recording by steps to exact counts, which stay exact. A recording
+// without sizes is refused.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	program := compileC(t, `#include <stdlib.h>
+#include <string.h>
+char to[99], from[99];
+int main(int argc, char **argv)
+{
+	for (long n = atol(argv[1]); n > 0; n--)
+		memcpy(to, from, argc + n % 4);
+	return to[1];
+}
+`, "-g")
+	dir := t.TempDir()
+	stepped, counted, out := filepath.Join(dir, "steps"), filepath.Join(dir, "callgrind"), filepath.Join(dir, "out.afdo")
+	if r := afdoRun("record", "--event", "steps", "--overhead", "50%", "-o", stepped, "--", program, "50000000"); r.status == 2 || strings.Contains(r.err, "not possible") {
+		t.Skipf("steps cannot be recorded here: %s", r.err)
+	}
+	toolOutput(t, dir, testenv.Tool(t, "valgrind"), "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file="+counted, program, "1000")
+	evidence := func(flags ...string) *profile.Evidence {
+		r := afdoRun(append([]string{"create", "--binary", program, "--profile", counted, "-o", out}, flags...)...)
+		require.Equal(t, 0, r.status, r.err)
+		file, err := afdo.Open(out)
+		require.NoError(t, err)
+		defer file.Close()
+		p, err := profile.Read(file)
+		require.NoError(t, err)
+		return p.Evidence()
+	}
+	exact, both := evidence(), evidence("--sizes", stepped)
+	var sizes []uint64
+	for i, c := range both.Copies {
+		for _, s := range c.Sizes {
+			sizes = append(sizes, s.Bytes)
+			assert.Equal(t, uint32(7), s.Line)
+		}
+		both.Copies[i].Sizes = nil
+	}
+	assert.Equal(t, []uint64{2, 3, 4, 5}, sizes)
+	assert.Equal(t, exact, both)
+	r := afdoRun("create", "--binary", program, "--profile", stepped, "--sizes", counted, "-o", out)
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.err, "callgrind: no sizes of memcpy and memset calls: use a recording of afdo record --event steps")
 }
 
 // TestStepsOnABusyMachine records by steps on a busy machine. If the recording observes the program

@@ -262,7 +262,7 @@ func (p *dumpParser) call(at place, own bool, text []byte) {
 	name := called(text)
 	if !isIndirect(name) {
 		p.body.callees = append(p.body.callees, callee{p.current, name})
-		if !copies(name, text) {
+		if !copies(name) || !hasVariableSize(text) {
 			return
 		}
 	}

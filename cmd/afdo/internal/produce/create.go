@@ -40,7 +40,8 @@ IN is perf.data, with branch stacks (perf record -b) or without, also the folder
 CPU profile of pprof or OpenTelemetry; address samples, the text that --to samples
 writes; or BOLT's pre-aggregated text, which --to preagg writes, as --to fdata writes
 what llvm-bolt -data takes. The format is recognised by content. Several recordings add
-up. Without --profile it is perf.data; "-" is standard input.
+up. Without --profile it is perf.data; "-" is standard input. --sizes names one by steps
+(afdo record) for the sizes of memcpy and memset calls alone, which no other recorder has.
 
 --to pprof writes what "go build -pgo" takes, of a BIN that Go's compiler has built: calls
 with their weights, by lines. The recording needs call stacks (perf record -g), or branch
@@ -283,6 +284,9 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 			e.Warnf("%s: %s", name, text)
 		}
 	}
+	if err := c.addSizes(e, set, file, binary); err != nil {
+		return nil, nil, err
+	}
 	if err := create.EndRanges(file, set); err != nil {
 		return nil, nil, err
 	}
@@ -290,6 +294,26 @@ func readSamples(e *verb.Env, c *creating, file *symbolize.File, binary *samples
 		return nil, nil, fmt.Errorf("none of the inputs has samples of %s", human.Name(c.binary))
 	}
 	return set, facts, nil
+}
+
+// addSizes adds the sizes of calls in the recording that --sizes names to set, and nothing else of
+// the recording. So exact counts stay exact.
+func (c *creating) addSizes(e *verb.Env, set *samples.Set, file *symbolize.File, binary *samples.Binary) error {
+	if c.sizes == "" {
+		return nil
+	}
+	part, report, err := readSampleFile(e, c, c.sizes, binary)
+	if err == nil {
+		err = c.checkInput(c.sizes, file, binary, part, report)
+	}
+	if err == nil && part.Sizes.Len() == 0 {
+		err = errors.New("no sizes of memcpy and memset calls: use a recording of afdo record --event steps")
+	}
+	if err != nil {
+		return input.Wrap(human.Name(input.Name(c.sizes)), err)
+	}
+	set.Merge(&samples.Set{Sizes: part.Sizes})
+	return nil
 }
 
 // remarks returns texts that tell the user which samples of a recording were ignored or changed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ type creating struct {
 	binary    string
 	debugFile string
 	profiles  []string
+	sizes     string // recording of which only the sizes of calls are used
 	out       verb.Output
 	to        createFormat
 	input     samples.Options
@@ -100,6 +102,7 @@ func (c *creating) addFlags(e *verb.Env, cmd *cobra.Command) {
 	c.addRecordingFlags(cmd, "file that has the debug info of BIN")
 	f.StringVar(&c.input.Event, "event", "", "use the samples of this event, even if it does not count execution")
 
+	f.StringVar(&c.sizes, "sizes", "", "recording by steps of which only the sizes of memcpy and memset calls are used")
 	f.BoolVar(&c.noBranches, "no-branches", false, "count where samples were taken, even if there are branch stacks")
 	f.BoolVar(&c.needBranches, "need-branches", false, "fail if there are no branch stacks")
 	f.BoolVar(&c.noProbes, "no-probes", false, "go by the lines of debug info, even if BIN has pseudo probes and the format is LLVM's")
@@ -148,7 +151,7 @@ func (c *creating) check(e *verb.Env) error {
 	}
 	inputs := []string{c.binary}
 	if c.to.samples == nil { // samples may be added to their own file
-		inputs = append(inputs, c.profiles...)
+		inputs = append(append(inputs, c.profiles...), c.sizes)
 	}
 	if err := verb.NotOnto(c.out.Path, inputs...); err != nil {
 		return err
@@ -162,7 +165,7 @@ func (c *creating) check(e *verb.Env) error {
 	if err := c.checkContexts(); err != nil {
 		return err
 	}
-	if err := verb.StdinOnce(c.profiles...); err != nil {
+	if err := verb.StdinOnce(append(slices.Clone(c.profiles), c.sizes)...); err != nil {
 		return err
 	}
 	return c.checkSelection()
