@@ -89,7 +89,6 @@ type CallSize struct {
 	Place
 	Bytes uint64 // OtherSizes for all sizes without a CallSize of their own
 	Count uint64
-	Total uint64 // for OtherSizes, the bytes that all these calls handled, in the unit of Count; else 0
 }
 
 // OtherSizes is the number of Bytes of a [CallSize] that counts calls of any other size.
@@ -107,7 +106,6 @@ func (c *CodeCopy) AddSize(s CallSize) {
 		return
 	}
 	c.Sizes[at].Count = saturating.Add(c.Sizes[at].Count, s.Count)
-	c.Sizes[at].Total = saturating.Add(c.Sizes[at].Total, s.Total)
 }
 
 // Compare orders places by the number of their frame, then by source position (file, line,

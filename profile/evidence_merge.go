@@ -67,7 +67,7 @@ func (c *CodeCopy) scale(to func(count uint64) uint64) {
 		c.Jumps[i].Count = to(c.Jumps[i].Count)
 	}
 	for i := range c.Sizes {
-		c.Sizes[i].Count, c.Sizes[i].Total = to(c.Sizes[i].Count), to(c.Sizes[i].Total)
+		c.Sizes[i].Count = to(c.Sizes[i].Count)
 	}
 }
 

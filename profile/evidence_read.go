@@ -424,9 +424,7 @@ func (c *copyDecoder) sizes(coder *placeCoder) []CallSize {
 	for i := range sizes {
 		s := &sizes[i]
 		coder.decode(c, &s.Place)
-		if s.Bytes, s.Count = c.Uint64()-1, c.Uint64(); s.Bytes == OtherSizes {
-			s.Total = c.Uint64()
-		}
+		s.Bytes, s.Count = c.Uint64()-1, c.Uint64()
 		if c.Err == nil && i > 0 && sizes[i-1].compare(*s) >= 0 {
 			c.Fail(at, afdo.ErrCount, "size %d of %d is out of order", i, len(sizes))
 		}

@@ -50,7 +50,7 @@ func randomEvidence(r *rand.Rand, copies int) *profile.Evidence {
 		for range r.IntN(3) {
 			at := profile.Place{Frame: int32(r.IntN(len(c.Frames))), Position: position(), Factor: 1}
 			c.AddSize(profile.CallSize{Place: at, Bytes: r.Uint64() >> r.IntN(64), Count: r.Uint64() >> r.IntN(64)})
-			c.AddSize(profile.CallSize{Place: at, Bytes: profile.OtherSizes, Count: 1, Total: r.Uint64()})
+			c.AddSize(profile.CallSize{Place: at, Bytes: profile.OtherSizes, Count: 1})
 		}
 		e.Copies = append(e.Copies, c)
 	}

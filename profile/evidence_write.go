@@ -268,9 +268,6 @@ func (w *evidenceWriter) encode(c *CodeCopy) []byte {
 		coder.encode(&e, &s.Place, local)
 		e.Uint64(s.Bytes + 1)
 		e.Uint64(s.Count)
-		if s.Bytes == OtherSizes {
-			e.Uint64(s.Total)
-		}
 	}
 	return e.Data
 }

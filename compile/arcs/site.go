@@ -21,7 +21,6 @@ type site struct {
 	block  uint32
 	callee string            // as the dump writes it, such as "c_25(D)" or "memcpy"; "" for a division
 	values map[uint64]uint64 // how often each value occurred
-	bytes  uint64            // sum of the numbers of bytes
 }
 
 // called returns the beginning of the called expression of a statement. GCC's dump shows a call in
@@ -120,7 +119,7 @@ func (u *unit) addTarget(p *profile.Profile, chain []profile.SymbolRef, at place
 		if f == nil {
 			continue
 		}
-		if addValue(f.body.sites, at, u.identifier(p.SymbolName(r.Callee)), r.Count, 0) {
+		if addValue(f.body.sites, at, u.identifier(p.SymbolName(r.Callee)), r.Count) {
 			return
 		}
 	}
@@ -137,26 +136,21 @@ func (u *unit) addSizes(c *profile.CodeCopy, frames []frame) {
 				owner = f
 			}
 		}
-		total := s.Total
-		if s.Bytes != profile.OtherSizes {
-			total = saturating.Mul(s.Bytes, s.Count)
-		}
 		if owner != nil {
-			addValue(owner.valued, u.at(s.Position), s.Bytes, s.Count, total)
+			addValue(owner.valued, u.at(s.Position), s.Bytes, s.Count)
 		}
 	}
 }
 
-// addValue adds n to the count of a value at those of the sites that are at a source position, and
-// adds to their numbers of bytes. It reports whether there are any.
-func addValue(sites []site, at place, value, n, bytes uint64) bool {
+// addValue adds n to the count of a value at those of the sites that are at a source position. It
+// reports whether there are any.
+func addValue(sites []site, at place, value, n uint64) bool {
 	found := sitesAt(sites, at)
 	for _, s := range found {
 		if s.values == nil {
 			s.values = make(map[uint64]uint64)
 		}
 		s.values[value] = saturating.Add(s.values[value], n)
-		s.bytes = saturating.Add(s.bytes, bytes)
 	}
 	return len(found) > 0
 }
@@ -202,6 +196,9 @@ func (u *unit) identifier(name string) uint64 {
 //
 // If the function has statements of one kind and GCC gets counters for the other kind only, GCC 12
 // crashes. So these statements get counters as well, which are zero.
+//
+// GCC also reads mean sizes, but it gets none: for a small mean it copies in a loop, which is slow
+// if another input has longer copies.
 func (f *function) valueCounters(blocks []int64) []gcda.Counter {
 	sizes, known := valuesOf(f.valued, blocks)
 	targets, called := valuesOf(f.sites, blocks)
@@ -215,41 +212,7 @@ func (f *function) valueCounters(blocks []int64) []gcda.Counter {
 	if len(targets) > 0 {
 		counters = append(counters, gcda.Counter{Kind: gcda.IndirectCalls, Values: targets})
 	}
-	if known {
-		counters = append(counters, gcda.Counter{Kind: gcda.Averages, Values: averagesOf(f.valued, blocks)})
-	}
 	return counters
-}
-
-// averagesOf returns what a .gcda file has for the mean sizes of calls of memcpy and memset: for
-// each call, the sum of the sizes and the number of executions, which is the count of the call's
-// block.
-func averagesOf(sites []site, blocks []int64) (counters []int64) {
-	for _, s := range sites {
-		if !copies(s.callee) {
-			continue
-		}
-		executions := int64(0)
-		if s.values != nil {
-			executions = blocks[s.block]
-		}
-		counters = append(counters, int64(s.mean())*executions, executions)
-	}
-	return counters
-}
-
-// mean returns the mean number of bytes of the calls at a site, at most that of the longest call
-// that a recording by steps contains.
-func (s *site) mean() uint64 {
-	return min(s.bytes/max(1, s.calls()), 1<<16)
-}
-
-// calls returns how often the statement of a site was executed.
-func (s *site) calls() (all uint64) {
-	for _, n := range s.values {
-		all = saturating.Add(all, n)
-	}
-	return all
 }
 
 // valuesOf returns what a .gcda file has for the values of statements. For each statement, it is
@@ -259,7 +222,10 @@ func (s *site) calls() (all uint64) {
 // value is known.
 func valuesOf(sites []site, blocks []int64) (counters []int64, known bool) {
 	for _, s := range sites {
-		all := s.calls()
+		all := uint64(0)
+		for _, n := range s.values {
+			all = saturating.Add(all, n)
+		}
 		counters = append(counters, 0, 0)
 		if all == 0 {
 			continue

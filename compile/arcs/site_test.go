@@ -112,13 +112,12 @@ func TestSizes(t *testing.T) {
 	c := &profile.CodeCopy{Symbol: "calls", Frames: []profile.InlineFrame{{Parent: -1, Function: "calls"}, {Function: "inner"}}}
 	c.AddSize(profile.CallSize{Place: at, Bytes: 1, Count: 60})
 	c.AddSize(profile.CallSize{Place: at, Bytes: 8, Count: 120})
-	c.AddSize(profile.CallSize{Place: at, Bytes: profile.OtherSizes, Count: 20, Total: 980})
+	c.AddSize(profile.CallSize{Place: at, Bytes: profile.OtherSizes, Count: 20})
 	c.AddSize(profile.CallSize{Place: profile.Place{Position: position(99, 1)}, Bytes: 7, Count: 9})
 	u.addSizes(c, u.frames(c))
 	require.Equal(t, []gcda.Counter{
 		{Kind: gcda.TopValues, Values: []int64{100, 2, 8, 60, 1, 30, 0, 0}},
 		{Kind: gcda.IndirectCalls, Values: make([]int64, 8)},
-		{Kind: gcda.Averages, Values: []int64{(60 + 8*120 + 980) / 200 * 100, 100}},
 	}, f.valueCounters([]int64{0, 0, 100, 40}))
 }
 

@@ -53,7 +53,6 @@ const (
 	Arcs          Kind = 0 // counts of arcs
 	TopValues     Kind = 3 // for each statement: the number of executions, the number of values, and values with their counts
 	IndirectCalls Kind = 4 // for each call: the number of calls, the number of targets, and targets with their counts
-	Averages      Kind = 5 // for each statement: the sum of its values, and their number
 )
 
 const (

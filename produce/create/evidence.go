@@ -159,8 +159,7 @@ func (b *blockBuilder) add(at uint64, in opcode.Instruction) {
 		}
 		for ; len(b.sizes) > 0 && b.sizes[0].after <= at+in.Size; b.sizes = b.sizes[1:] {
 			if s := b.sizes[0]; s.after == at+in.Size {
-				unit := uint64(1) << b.fraction()
-				b.copy.AddSize(profile.CallSize{Place: place, Bytes: s.bytes, Count: saturating.Mul(s.count, unit), Total: saturating.Mul(s.total, unit)})
+				b.copy.AddSize(profile.CallSize{Place: place, Bytes: s.bytes, Count: saturating.Mul(s.count, 1<<b.fraction())})
 			}
 		}
 	}

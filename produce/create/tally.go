@@ -50,8 +50,8 @@ type call struct {
 type jump struct{ from, to, count uint64 }
 
 // A size is the number of bytes that count calls of memcpy or memset have handled, which returned
-// to an address. profile.OtherSizes stands for several numbers, which are total in all.
-type size struct{ after, bytes, count, total uint64 }
+// to an address. profile.OtherSizes stands for several numbers.
+type size struct{ after, bytes, count uint64 }
 
 // tally adds the samples and branches to the functions that contain them.
 func (c *creation) tally(set *samples.Set) error {
@@ -252,11 +252,10 @@ func (t *tallier) sizes(set *samples.Set) {
 	}
 	for s, n := range set.Sizes.All() {
 		if f, after := t.find(s.After - 1); f != nil {
-			total := uint64(0)
 			if float64(n) < sizeShare*float64(all[s.After]) {
-				s.Bytes, total = profile.OtherSizes, saturating.Mul(s.Bytes, n)
+				s.Bytes = profile.OtherSizes
 			}
-			f.sizes = append(f.sizes, size{after + 1, s.Bytes, n, total})
+			f.sizes = append(f.sizes, size{after + 1, s.Bytes, n})
 		}
 	}
 }

@@ -306,7 +306,7 @@ func (c *creating) addSizes(e *verb.Env, set *samples.Set, file *symbolize.File,
 	if err == nil {
 		err = c.checkInput(c.sizes, file, binary, part, report)
 	}
-	if err == nil && part.Sizes.Len() == 0 {
+	if err == nil && part.Sizes.Len() == 0 && report.Bursts == 0 {
 		err = errors.New("no sizes of memcpy and memset calls: use a recording of afdo record --event steps")
 	}
 	if err != nil {
