@@ -177,20 +177,20 @@ func (f *File) Close() {
 // Wrap puts the name of the file before an error, unless the error names a file already.
 func (f *File) Wrap(err error) error { return Wrap(f.Name, err) }
 
-// Wrap puts the name of a file before an error, unless the error already names a file or is about
-// the command line or exit status.
-func Wrap(name string, err error) error {
-	var path *fs.PathError
+// Wrap puts the name of a file before an error, as [Name] shows it, unless the error already names a
+// file or is about the command line or exit status.
+func Wrap(path string, err error) error {
+	var local *fs.PathError
 	var link *os.LinkError
 	var usage *cli.UsageError
 	var status cli.StatusError
 	var named *cli.FileError
 	var located *fault.FormatError
-	if err == nil || errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &usage) || errors.As(err, &status) ||
+	if err == nil || errors.As(err, &local) || errors.As(err, &link) || errors.As(err, &usage) || errors.As(err, &status) ||
 		errors.As(err, &named) || errors.As(err, &located) && located.File != "" {
 		return err
 	}
-	return &cli.FileError{Name: name, Err: err}
+	return &cli.FileError{Name: Name(path), Err: err}
 }
 
 // The soft memory limit of the process, in proportion to the files that it reads. SECURITY.md

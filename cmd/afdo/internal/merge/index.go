@@ -100,7 +100,7 @@ func (x *indexing) check(e *verb.Env) error {
 // runIndex writes a file with a new index. It reads the whole input before it writes anything,
 // because input and output may be the same file.
 func runIndex(e *verb.Env, path string, x *indexing) error {
-	doing := progress.Begin(e.Progress(), "indexing %s", human.Name(path))
+	doing := progress.Begin(e.Progress(), "indexing %s", human.Name(input.Name(path)))
 	defer doing.Stop()
 	var file bytes.Buffer
 	if err := reindex(e, &file, path, x); err != nil {
@@ -138,7 +138,7 @@ func openToIndex(e *verb.Env, path string, skipChecksums bool) (*afdo.Reader, er
 	case f.Packed():
 		return nil, errors.New("the file is compressed: unpack it first")
 	case !gcovkind.IsV4(f.Format()) && verb.Can[kind.CanLoad](k):
-		return nil, fmt.Errorf("only version 4 has an index: \"afdo convert %s --to v4c --index -o OUT\" makes a file with one", human.Name(path))
+		return nil, fmt.Errorf("only version 4 has an index: \"afdo convert %s --to v4c --index -o OUT\" makes a file with one", human.Name(input.Name(path)))
 	case !gcovkind.IsV4(f.Format()):
 		return nil, e.Kinds.Refuse("index", k, verb.IsGCOV)
 	}
