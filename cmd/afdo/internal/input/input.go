@@ -177,8 +177,8 @@ func (f *File) Close() {
 // Wrap puts the name of the file before an error, unless the error names a file already.
 func (f *File) Wrap(err error) error { return Wrap(f.Name, err) }
 
-// Wrap puts the name of a file before an error, as [Name] shows it, unless the error already names a
-// file or is about the command line or exit status.
+// Wrap puts the name of a file before an error, as [Name] shows it, unless the error already names
+// a file or is about the command line or exit status.
 func Wrap(path string, err error) error {
 	var local *fs.PathError
 	var link *os.LinkError
