@@ -139,8 +139,8 @@ func (l *lexer) accept(c byte) bool {
 	return true
 }
 
-// expect consumes the next tokens if they are these characters, and reports whether they are. Any
-// other token is an error.
+// expect reads one token for each of the given characters, and reports whether each token is that
+// character, such as a brace. At the first token that is not, it stores an error and stops.
 func (l *lexer) expect(characters string) bool {
 	for i := range len(characters) {
 		if !l.accept(characters[i]) {

@@ -62,8 +62,8 @@ func set(name, corpus, mode string) string {
 	return strings.NewReplacer("CORPUS", corpus, "MODE", mode).Replace(name)
 }
 
-// A line is a row of a table of benchmark figures. what is the text in its first column, and
-// name the benchmark whose figures are in the other columns.
+// A line is a row of a table of benchmark figures. The field what is the text in the row's first
+// column. The field name is the name of the benchmark whose figures are in the other columns.
 type line struct{ what, name string }
 
 // A figure is a function that formats a result of the benchmark with the given name.

@@ -255,9 +255,10 @@ func (p *dumpParser) statement(text []byte) {
 	}
 }
 
-// call adds the call in a statement, at a source position, to the current block. own says whether
-// the position has a discriminator of its own. Indirect calls, and those that copy memory, only get
-// a counter if [dumpParser.profiled] later reads that GCC counts their values.
+// call adds a call to the current block, given its statement in GCC's dump and its source position.
+// own says whether the position has a discriminator of its own. An indirect call, or a call of
+// memcpy or memset, also becomes a pending site: [dumpParser.profiled] later reads from the dump
+// whether GCC counts the functions that are called, or the numbers of bytes.
 func (p *dumpParser) call(at place, own bool, text []byte) {
 	name := called(text)
 	if !isIndirect(name) {

@@ -19,7 +19,7 @@ import (
 type site struct {
 	place
 	block  uint32
-	callee string            // as the dump writes it, such as "c_25(D)" or "memcpy"; "" for a division
+	callee string            // as the dump writes it, such as "c_25(D)" or "memcpy"; of a division, its operands
 	values map[uint64]uint64 // how often each value occurred
 }
 

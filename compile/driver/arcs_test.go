@@ -288,6 +288,15 @@ func TestArcsOfLines(t *testing.T) {
 	assert.True(t, p.has("counts of arcs for 1 of 1 functions; 100% of the counts have an owner"), "%q", p.said)
 }
 
+// prepareWith prepares a compile of i.c, which has the given source, with a profile.
+func (p *arcProject) prepareWith(whole *profile.Profile, source, compiler string) *Plan {
+	var file bytes.Buffer
+	require.NoError(p.T, builder.Write(&file, whole, builder.Options{}))
+	p.write("p.afdo", file.String())
+	p.write("i.c", source)
+	return p.prepare(compiler, "-O2", "-c", "i.c")
+}
+
 // Calls through pointers become direct calls of their most frequent target. Without counters of the
 // division, GCC 12 crashes.
 func TestArcsOfIndirectCalls(t *testing.T) {
@@ -316,11 +325,7 @@ int sum(int n)
 		body.Call(4, 0, whole.AddSymbol(unit, "twice"), 20)
 		body.Call(4, 0, whole.AddSymbol(unit, "thrice"), 980)
 		whole.AddFunction(whole.AddSymbol(unit, "sum"), profile.Function{HeadCount: 1, Records: body.Records()})
-		var file bytes.Buffer
-		require.NoError(t, builder.Write(&file, whole, builder.Options{}))
-		p.write("p.afdo", file.String())
-		p.write("i.c", source)
-		plan := p.prepare(path, "-O2", "-c", "i.c")
+		plan := p.prepareWith(whole, source, path)
 		cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-fdump-ipa-profile-details=dump")...)
 		cmd.Dir = p.dir
 		require.NoError(t, cmd.Run())
@@ -359,11 +364,7 @@ void put(char *to, const char *from, unsigned n, void (*done)(int))
 			Blocks: []profile.CodeBlock{{Count: 1000 << 8, Size: 9, Places: []profile.Place{at(4), at(5)}}},
 			Sizes:  []profile.CallSize{{Place: at(4), Bytes: 1, Count: 900}, {Place: at(4), Bytes: 3, Count: 100}, {Place: at(5), Bytes: 40, Count: 90}, {Place: at(5), Bytes: profile.OtherSizes, Count: 100}},
 		}}})
-		var file bytes.Buffer
-		require.NoError(t, builder.Write(&file, whole, builder.Options{}))
-		p.write("p.afdo", file.String())
-		p.write("i.c", source)
-		plan := p.prepare(path, "-O2", "-c", "i.c")
+		plan := p.prepareWith(whole, source, path)
 		cmd := exec.Command(plan.Argv[0], append(plan.Argv[1:], "-w", "-fopt-info-optimized")...)
 		cmd.Dir = p.dir
 		out, err := cmd.CombinedOutput()

@@ -69,8 +69,8 @@ func (q *Request) check() error {
 	return checkBits(q.Bits)
 }
 
-// checkBits returns an error if the number of significant bits, to which counts are to be rounded,
-// is negative.
+// checkBits returns an error if bits is negative. A slice has its counts rounded to that number of
+// significant bits.
 func checkBits(bits int) error {
 	if bits < 0 {
 		return fmt.Errorf("slice: %w: %d significant bits", errRequest, bits)

@@ -106,8 +106,8 @@ func (r *ring) drain(use func(record []byte) error) error {
 	return nil
 }
 
-// next returns the next record in the ring buffer. left is the number of bytes that the kernel has
-// written and drain has not read.
+// next returns the next record in the ring buffer. left is the number of bytes in the buffer that
+// the kernel has written and that [ring.drain] has not read yet.
 func (r *ring) next(left uint64) ([]byte, error) {
 	if left < recordHeader {
 		return nil, fmt.Errorf("record: %w: it ends in a record of %d bytes", errRing, left)

@@ -193,7 +193,8 @@ func (s *sink) takeStep(record []byte) error {
 	return s.add(&m)
 }
 
-// buildID returns the build ID of the file that a thread finds at a path, "" if the file has none.
+// buildID returns the build ID of the file at a path, as the thread tid sees the path, whose root
+// folder may differ from that of the recorder. It returns "" if the file has no build ID.
 func (s *sink) buildID(tid int32, path string) string {
 	id, known := s.builds[path]
 	if !known {

@@ -99,7 +99,8 @@ func (c choice) hint(r *Report) string {
 	return ""
 }
 
-// unmapped has advice for recordings none of whose addresses is in a known file, by format.
+// unmapped has, for each format of recordings, the rest of the error message about a recording that
+// names no file for any of its addresses: why that is so, and what the user can do.
 var unmapped = map[Format]string{
 	PerfData:      "it does not show which files its addresses are in: perf wrote no mappings, as with --synth=no or if the main thread of a running process has ended: record from the start of the program, or give the base address",
 	PerfScript:    "it does not show which files its addresses are in: run perf script with --show-mmap-events, and with -F ip,sym,dso if it prints call chains; or give the base address",

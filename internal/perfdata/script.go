@@ -416,7 +416,8 @@ func (c *textCursor) threads() (pid, tid, parent, parentTID int32) {
 // A textCursor parses the current line from left to right. It keeps the first error.
 type textCursor struct{ lines.Columns }
 
-// int32 reads a decimal number, which may be negative, from the line.
+// int32 reads a decimal number at the cursor's position in the current line. The number may be
+// negative and has at most 32 bits.
 func (c *textCursor) int32() int32 {
 	n, rest, ok := int32Word(c.Rest())
 	if !ok {

@@ -216,8 +216,9 @@ func Load(path string) (*Profile, error) {
 	return p, nil
 }
 
-// AddFile adds a file in any format, like [Profile.AddIndexed]. It reads a raw file into memory. A
-// file of no known format gives an error that matches afdo.ErrMagic.
+// AddFile adds the counts of a file to the profile, like [Profile.AddIndexed]. The file may have
+// any format that [Detect] recognises. A raw file is read into memory as a whole. A file of no such
+// format gives an error that matches afdo.ErrMagic.
 func (p *Profile) AddFile(path string, weight uint64, mismatch func(error)) error {
 	return (&adder{p: p, weight: weight, mismatch: mismatch}).file(path, &fileCache{})
 }

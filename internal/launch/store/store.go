@@ -379,7 +379,8 @@ var ErrSetting = fmt.Errorf("%w", ErrNone)
 
 // OpenLimited opens the cache in the folder dir like [OpenStore], and sets its limits. These are
 // $AFDO_CACHE_SIZE, in bytes or with the suffix K, M or G, and $AFDO_CACHE_DAYS, the number of days
-// for which an unused file is kept. Its errors match [ErrNone].
+// for which a file that no compile uses stays in the cache. All errors match [ErrNone]. The error
+// of a wrong setting also matches [ErrSetting].
 func OpenLimited(dir string) (*Store, error) {
 	size, err := setting("AFDO_CACHE_SIZE", defaultSize)
 	if err != nil {

@@ -65,8 +65,9 @@ func Find(ctx context.Context, c *command.Line, cache *store.Store) (*Compiler, 
 	return newCompiler(path, version)
 }
 
-// versionOf returns the version of the compiler at path, as askVersion does, from the cache if
-// possible. The compiler runs in the folder dir, with the environment env.
+// versionOf returns the version of the compiler at path, in the form in which askVersion returns
+// it. If the cache has the version, the compiler does not run. Otherwise the compiler runs in the
+// folder dir, with the environment env, to print it.
 func versionOf(ctx context.Context, path, dir string, env []string, cache *store.Store) (string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = string(filepath.Separator) // the folder is reported when the compiler runs there

@@ -194,10 +194,10 @@ func parseMaxLost(text string) (*big.Rat, error) {
 	return ratOf(most), nil
 }
 
-// skip reports whether the merge leaves out its input number i and goes on. err is the error
-// with which that input could not be read. With --keep-going, the merge always goes on. An empty
-// file is also left out if the inputs are profiles of LLVM, because programs that are killed
-// leave empty files.
+// skip reports whether the merge leaves out its input number i and goes on, after it could not read
+// that input because of the error err. With --keep-going, the merge always goes on. Without it, the
+// merge goes on only after an empty file, and only if [merging.passesEmpty] allows that, because
+// instrumented programs that are killed leave empty files.
 func (m *merging) skip(i int, err error) bool {
 	if m.keepGoing || errors.Is(err, anyprof.ErrEmpty) && m.passesEmpty() {
 		m.skipped[i] = err
