@@ -194,8 +194,9 @@ func (u *unit) identifier(name string) uint64 {
 // valueCounters returns the counters for the values of a function's statements, if any values are
 // known. blocks has the counts of the function's blocks.
 //
-// If the function has statements of one kind and GCC gets counters for the other kind only, GCC 12
-// crashes. So these statements get counters as well, which are zero.
+// If a function has both indirect calls and other statements whose values GCC counts, and GCC gets
+// counters for only one of the two kinds, GCC 12 crashes. So the statements of the other kind get
+// counters as well, which are zero.
 //
 // GCC also reads mean sizes, but it gets none: for a small mean it copies in a loop, which is slow
 // if another input has longer copies.

@@ -336,8 +336,8 @@ func (p *perfCollector) branches(s *perfdata.Sample, process *space) (within boo
 	return within
 }
 
-// copied adds a call that has copied bytes to the Set, if the branch b is the return from such a
-// call, to the place to.
+// copied checks whether the branch b is the return from a call of memcpy or memset whose size the
+// recorder knows, to the place to. If it is, copied adds the size of the call to the Set.
 func (p *perfCollector) copied(b perfdata.Branch, to place) {
 	if size, ok := b.Flags.Copied(); ok && to.inside && p.steps {
 		p.set.Sizes.Add(CallSize{to.offset, size}, 1)

@@ -306,9 +306,10 @@ func (p *mapper) site(i *symbolize.Instance) site {
 	return throughCallers(p.sites, i, site{body: &p.placed.body, factor: 1}, p.inner)
 }
 
-// throughCallers returns a value for an instance, and adds it to known, as well as those for the
-// callers that known lacks. root is the value for a function that is not inlined. inner returns the
-// value for an instance, of that for its caller.
+// throughCallers computes a value for the inlined copy i of a function, such as its frame, from the
+// values for the functions around it. The outermost function, which is not inlined, has the value
+// root. The function inner computes the value for an inlined copy from the value for its caller.
+// Values in known are not computed again, and throughCallers adds the new ones to known.
 func throughCallers[V any](known map[*symbolize.Instance]V, i *symbolize.Instance, root V, inner func(outer V, i *symbolize.Instance) V) V {
 	var missing []*symbolize.Instance
 	v := root

@@ -241,10 +241,11 @@ func (t *tallier) times(set *samples.Set) {
 }
 
 // sizeShare is the share of the calls at one address that a size must have to be kept. GCC uses a
-// size only if it has at least half of them.
+// size only if at least half of the calls have it.
 const sizeShare = 1. / 8
 
-// sizes adds the recorded sizes of calls to the functions that contain the calls.
+// sizes adds the recorded sizes of calls of memcpy and memset to the functions that contain the
+// calls.
 func (t *tallier) sizes(set *samples.Set) {
 	all := make(map[uint64]uint64)
 	for s, n := range set.Sizes.All() {
